@@ -1,0 +1,227 @@
+package trace
+
+// Class is how one answer reads. The order in which the classes are tried is the order here.
+type Class string
+
+// The classes of answers.
+const (
+	// ClassNone: no complete answer, or 502 or 504; the server may have acted.
+	ClassNone Class = "none"
+	// ClassBusy: 429, or 503 with Retry-After: the request was turned away and is sent again later.
+	ClassBusy Class = "busy"
+	// ClassIntermediary: something in front of the endpoint answered.
+	ClassIntermediary Class = "intermediary"
+	// ClassSuccess: 2xx as in the control.
+	ClassSuccess Class = "success"
+	// ClassInProgress: the dialect's "still running" while no copy of the key has concluded.
+	ClassInProgress Class = "in-progress"
+	// ClassRefused: any other 4xx.
+	ClassRefused Class = "refused"
+	// ClassFailed: 5xx.
+	ClassFailed Class = "failed"
+)
+
+// Verdict is the outcome of a case, an endpoint or a run.
+type Verdict string
+
+// The verdicts.
+const (
+	Pass         Verdict = "pass"
+	Warn         Verdict = "warn"
+	Fail         Verdict = "fail"
+	Inconclusive Verdict = "inconclusive"
+	Skip         Verdict = "skip"
+	// Error: the tool itself failed.
+	Error Verdict = "error"
+)
+
+// Severity says how much a broken rule hurts.
+type Severity string
+
+// The severities, worst first.
+const (
+	// Critical: a second effect, a leak, or success reported for work that was never done.
+	Critical Severity = "critical"
+	// Major: a retry breaks the caller.
+	Major Severity = "major"
+	// Minor: the dialect says otherwise.
+	Minor Severity = "minor"
+)
+
+// AtLeast reports whether s hurts as much as t or more. An unknown severity hurts least.
+func (s Severity) AtLeast(t Severity) bool { return s.rank() >= t.rank() }
+
+func (s Severity) rank() int {
+	switch s {
+	case Critical:
+		return 3
+	case Major:
+		return 2
+	case Minor:
+		return 1
+	}
+	return 0
+}
+
+// Result is what the judge concluded about a case.
+type Result struct {
+	Verdict Verdict `json:"verdict"`
+	// Reason is the code of an inconclusive or skipped case; empty otherwise.
+	Reason Code `json:"reason,omitempty"`
+	// Detail explains the reason with the raw evidence, in one or a few sentences.
+	Detail string `json:"detail,omitempty"`
+	// Enable are lines of plan, or a flag, that would make the case conclusive; empty when nothing would.
+	Enable string `json:"enable,omitempty"`
+	// Rounds is how many rounds counted.
+	Rounds int `json:"rounds"`
+	// Findings are the broken rules, worst first, one for each rule.
+	Findings []Finding `json:"findings,omitempty"`
+	// Firing sums up the bursts; nil when nothing was released together.
+	Firing *Firing `json:"firing,omitempty"`
+	// Power says what a pass would have caught and how hard it looked; empty unless the verdict is pass or warn.
+	Power string `json:"power,omitempty"`
+	// Uncounted is true when no counter backed the verdict about effects.
+	Uncounted bool `json:"uncounted,omitempty"`
+}
+
+// Finding is a broken rule with its evidence.
+type Finding struct {
+	// Rule is the id in the rule catalogue.
+	Rule     string   `json:"rule"`
+	Severity Severity `json:"severity"`
+	// Message is one sentence about this very case.
+	Message string `json:"message"`
+	// Expected and Actual are the two sides, one or a few lines each.
+	Expected string `json:"expected"`
+	Actual   string `json:"actual"`
+	// Exchanges are the ids of the exchanges that show it, the reference first.
+	Exchanges []int `json:"exchanges"`
+	// Counts are the counters that show it, by name, summed over the round's scopes.
+	Counts map[string]CountChange `json:"counts,omitempty"`
+	// Round is the number of the round that the evidence is from; Seen in how many of the rounds it showed.
+	Round int `json:"round"`
+	Seen  int `json:"seen"`
+	// Curl are the lines that repeat the evidence by hand; empty where a curl line cannot (a race, a cut connection).
+	Curl []string `json:"curl,omitempty"`
+}
+
+// CountChange is a counter before and after.
+type CountChange struct {
+	Before int64 `json:"before"`
+	After  int64 `json:"after"`
+	// Expected is what After should have been.
+	Expected int64 `json:"expected"`
+}
+
+// Firing sums up the bursts of a case.
+type Firing struct {
+	Technique string `json:"technique"`
+	// Fallback says why a weaker technique was used; empty when it was not.
+	Fallback    string `json:"fallback,omitempty"`
+	Copies      int    `json:"copies"`
+	Connections int    `json:"connections"`
+	// SpreadUS and FirstGapUS are quantiles over the rounds, in microseconds.
+	SpreadUS   Quantiles `json:"spread_us"`
+	FirstGapUS Quantiles `json:"first_gap_us"`
+}
+
+// Quantiles of a measurement.
+type Quantiles struct {
+	P50 float64 `json:"p50"`
+	P95 float64 `json:"p95"`
+}
+
+// Diagnosis is the likely cause of several findings.
+type Diagnosis struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	Fix   string `json:"fix"`
+	// Rules are the ids of the findings that it explains.
+	Rules []string `json:"rules"`
+}
+
+// Summary counts the verdicts of a run.
+type Summary struct {
+	Verdict  Verdict `json:"verdict"`
+	ExitCode int     `json:"exit_code"`
+	// Requests is how many requests were sent to endpoints and their set-up, counters not included.
+	Requests int `json:"requests"`
+	// Cases counts cases by verdict.
+	Cases Tally `json:"cases"`
+}
+
+// Tally counts cases by verdict.
+type Tally struct {
+	Pass         int `json:"pass"`
+	Fail         int `json:"fail"`
+	Warn         int `json:"warn"`
+	Inconclusive int `json:"inconclusive"`
+	Skip         int `json:"skip"`
+	Error        int `json:"error"`
+}
+
+// Reason says why something could not be judged.
+type Reason struct {
+	Code Code `json:"code"`
+	// Detail explains it with the raw evidence.
+	Detail string `json:"detail"`
+	// Enable are lines of plan, or a flag, that would change it; may be empty.
+	Enable string `json:"enable,omitempty"`
+}
+
+// Code is the kind of a Reason. The list is closed.
+type Code string
+
+// The codes of inconclusive cases.
+const (
+	// Unreachable: no connection could be made, or nothing was answered.
+	Unreachable Code = "unreachable"
+	// Auth: the endpoint answered 401 or 403.
+	Auth Code = "auth"
+	// ControlUnsound: the uncontested first request did not do what the plan says.
+	ControlUnsound Code = "control-unsound"
+	// NoOverlap: copies were never under way at the same time where that is the point.
+	NoOverlap Code = "no-overlap"
+	// CounterNoise: a counter without a marker moved by itself.
+	CounterNoise Code = "counter-noise"
+	// CounterUnreadable: a counter gave no number.
+	CounterUnreadable Code = "counter-unreadable"
+	// SetupFailed: a set-up request or a hook did not succeed.
+	SetupFailed Code = "setup-failed"
+	// FromIntermediary: something in front of the endpoint kept answering.
+	FromIntermediary Code = "intermediary"
+	// StillBusy: the endpoint kept answering 429 or 503 with Retry-After.
+	StillBusy Code = "busy"
+	// OutOfBudget: the request budget was used up.
+	OutOfBudget Code = "out-of-budget"
+	// Timeout: an answer did not come within the limit.
+	Timeout Code = "timeout"
+	// LifetimeExceeded: the round took so long that the key may have expired in it.
+	LifetimeExceeded Code = "lifetime-exceeded"
+	// Assumption: something the scenario relies on does not hold here.
+	Assumption Code = "assumption"
+	// NoEvidence: nothing of the case could be judged (no counter and no creation fields, say).
+	NoEvidence Code = "no-evidence"
+	// Interrupted: the run ended before the case did.
+	Interrupted Code = "interrupted"
+)
+
+// The codes of skipped cases.
+const (
+	// Needs: the plan lacks what the scenario needs.
+	Needs Code = "needs"
+	// NotApplicable: the scenario is for another kind of endpoint.
+	NotApplicable Code = "not-applicable"
+	// PlanSkip: the plan says to skip it.
+	PlanSkip Code = "plan-skip"
+	// Allowed: inconclusive, and the user allowed that with --allow-inconclusive.
+	Allowed Code = "allowed"
+	// WaitTooLong: the scenario would wait longer than limits.wait.
+	WaitTooLong Code = "wait-too-long"
+)
+
+// InconclusiveCodes lists the codes that an inconclusive case can have.
+func InconclusiveCodes() []Code {
+	return []Code{Unreachable, Auth, ControlUnsound, NoOverlap, CounterNoise, CounterUnreadable, SetupFailed,
+		FromIntermediary, StillBusy, OutOfBudget, Timeout, LifetimeExceeded, Assumption, NoEvidence, Interrupted}
+}
