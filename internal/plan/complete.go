@@ -1,0 +1,175 @@
+package plan
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"retrysafe/internal/dialect"
+	"retrysafe/internal/strict"
+)
+
+// The defaults of `limits` and `settle`. They are choices, not measurements: a key that stays in progress for
+// 10 s has outlasted the retries of most clients; 30 s is a common time-out of gateways; a count that is right
+// is seen within 5 s; a wait of 60 s still fits a pull request's run; few answers that people read exceed 1
+// MiB; and counters that stood still for 100 ms have been polled several times.
+const (
+	defaultInProgress = 10 * time.Second
+	defaultRequest    = 30 * time.Second
+	defaultCount      = 5 * time.Second
+	defaultWait       = 60 * time.Second
+	defaultBody       = 1 << 20
+	defaultSettle     = 100 * time.Millisecond
+)
+
+// completion fills in what the plan leaves open, once everything in it was read.
+type completion struct {
+	plan        *Plan
+	doc         *strict.Document
+	targetWidth int
+}
+
+func (c *completion) run() {
+	p := c.plan
+	setDefault(&p.Limits.InProgress, defaultInProgress)
+	setDefault(&p.Limits.Request, defaultRequest)
+	setDefault(&p.Limits.Count, defaultCount)
+	setDefault(&p.Limits.Wait, defaultWait)
+	setDefault(&p.Limits.Body, defaultBody)
+	c.checkTarget()
+	c.checkCounters()
+	for i := range p.Endpoints {
+		c.endpoint(&p.Endpoints[i])
+	}
+}
+
+// setDefault fills in what is not stated.
+func setDefault[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func (c *completion) checkCounters() {
+	counters := make([]Counter, 0, len(c.plan.Counters))
+	for _, counter := range c.plan.Counters {
+		counters = append(counters, counter)
+	}
+	slices.SortFunc(counters, func(a, b Counter) int { return strings.Compare(a.Name, b.Name) })
+	for _, counter := range counters {
+		if counter.HTTP != nil {
+			c.checkRequest(counter.HTTP.Request)
+		}
+	}
+}
+
+func (c *completion) endpoint(e *Endpoint) {
+	c.key(e)
+	if e.Kind == "" {
+		e.Kind = "method"
+		if e.Key.In != "" || e.Request.Method == http.MethodPost {
+			e.Kind = "create"
+		}
+	}
+	c.dialectFacts(e)
+	setDefault(&e.FreshKey, "creates")
+	setDefault(&e.Settle, defaultSettle)
+	c.checkRequest(e.Request)
+	c.checkBody(e.Request, e.Body)
+	for _, s := range e.Setup {
+		c.checkRequest(s.Request)
+		c.checkBody(s.Request, s.Body)
+	}
+	if e.Cleanup != nil {
+		c.checkRequest(e.Cleanup.Request)
+	}
+	c.checkKey(e)
+	if e.Key.In == "json" && e.Body.Empty() {
+		e.Body = Body{Kind: BodyJSON, tree: mapping(), media: "application/json"}
+	}
+	e.Headers = withContentType(e.Headers, e.Body)
+	for i, s := range e.Setup {
+		e.Setup[i].Headers = withContentType(s.Headers, s.Body)
+	}
+	if !e.HasOther {
+		e.OtherBody, e.OtherWhy, e.HasOther = otherBody(e.Body, e.Key)
+	}
+}
+
+// key fills the dialect's place and format of the key in, where the plan says nothing. Under "any" an endpoint
+// without `key:` has none.
+func (c *completion) key(e *Endpoint) {
+	documented := c.plan.Dialect.Key
+	if !e.keySet && e.Key.In == "" && e.Request.Method == http.MethodPost && e.Kind != "webhook" {
+		e.Key = documented
+	}
+	if e.Key.In == "header" && e.Key.Format == "" && documented.In == "header" {
+		e.Key.Format = documented.Format
+	}
+}
+
+// dialectFacts fills in what the dialect documents and the plan does not override.
+func (c *completion) dialectFacts(e *Endpoint) {
+	d := c.plan.Dialect
+	if !e.RequiredSet && d.MissingKey != "" && e.Key.In != "" {
+		e.Required, e.RequiredSet = d.MissingKey == dialect.Refused, true
+	}
+	inherit := func(codes *[]int, documented []int) {
+		if len(*codes) == 0 {
+			*codes = documented
+		}
+	}
+	inherit(&e.Statuses.Mismatch, d.Statuses.Mismatch)
+	inherit(&e.Statuses.MissingKey, d.Statuses.MissingKey)
+	inherit(&e.Statuses.InProgress, d.Statuses.InProgress)
+	setDefault(&e.Stores4xx, d.Stores4xx)
+	setDefault(&e.Stores5xx, d.Stores5xx)
+}
+
+// checkBody notes a body with a method that has none (RFC 9110, section 9.3.1).
+func (c *completion) checkBody(r RequestTemplate, b Body) {
+	if !b.Empty() && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		c.doc.Errorf(r.Path.Pos, len([]rune(r.Path.source)), "a %s request has no body: remove the body, or write another method", r.Method)
+	}
+}
+
+// checkKey notes a key that the request cannot carry, or that is set twice.
+func (c *completion) checkKey(e *Endpoint) {
+	width := len([]rune(e.Request.Path.source))
+	switch e.Key.In {
+	case "json":
+		if e.Key.Name == "" {
+			return // noted where it was read
+		}
+		if _, err := e.Body.WithKey(e.Key.Name, "x"); err != nil {
+			c.doc.Errorf(e.Request.Path.Pos, width, "%v", err)
+		}
+	case "header":
+		for _, h := range e.Headers {
+			if strings.EqualFold(h.Name, e.Key.Name) {
+				c.doc.Errorf(h.Value.Pos, len([]rune(h.Value.source)), "header %s carries the key, which `key` sets: remove it from `headers`", h.Name)
+			}
+		}
+	case "":
+		if e.uses("key") {
+			c.doc.Errorf(e.Request.Path.Pos, width, "the endpoint uses {{key}} and has no key: say where it travels with `key`, or use {{uuid}}")
+		}
+	}
+}
+
+// uses is true when request, headers or body hold the placeholder.
+func (e *Endpoint) uses(name string) bool {
+	return e.Request.Path.Uses(name) || e.Body.Uses(name) ||
+		slices.ContainsFunc(e.Headers, func(h HeaderTemplate) bool { return h.Value.Uses(name) })
+}
+
+// withContentType adds the body's media type where the plan gives none.
+func withContentType(headers []HeaderTemplate, b Body) []HeaderTemplate {
+	has := func(h HeaderTemplate) bool { return strings.EqualFold(h.Name, "Content-Type") }
+	if b.Empty() || slices.ContainsFunc(headers, has) {
+		return headers
+	}
+	return append(slices.Clone(headers), HeaderTemplate{Name: "Content-Type", Value: literal(b.ContentType())})
+}

@@ -1,0 +1,316 @@
+package plan
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"retrysafe/internal/dialect"
+	"retrysafe/internal/strict"
+	"retrysafe/internal/trace"
+)
+
+// decoder turns the document of a plan file into a Plan.
+type decoder struct {
+	doc  *strict.Document
+	plan *Plan
+	dir  string
+
+	headers     []HeaderTemplate // of `defaults`
+	key         strict.Value     // of `defaults`
+	captures    []string         // of all set-ups, which counters may use
+	targetWidth int
+	public      []string // variables whose values are shown: those of target and allow_hosts
+	listed      []string // of `secrets`
+}
+
+func (d *decoder) decode() {
+	root := d.doc.Root()
+	o := root.Object("version", "target", "allow_hosts", "dialect", "defaults", "callers", "counters", "hooks",
+		"limits", "endpoints", "scenarios", "secrets")
+	d.version(o.Require("version"))
+	d.target(o.Get("target"))
+	d.allowHosts(o.Get("allow_hosts"))
+	d.plan.Dialect = d.dialect(o.Get("dialect"))
+	d.defaults(o.Get("defaults"))
+	d.plan.Callers = d.callers(o.Get("callers"))
+	d.captures = allCaptures(o.Get("endpoints"))
+	d.plan.Counters = d.counters(o.Get("counters"))
+	d.plan.Hooks = d.hooks(o.Get("hooks"))
+	d.plan.Limits = limits(o.Get("limits"))
+	d.endpoints(o.Require("endpoints"))
+	d.plan.Scenarios = d.scenarios(o.Get("scenarios"))
+	d.secretList(o.Get("secrets"))
+}
+
+func (d *decoder) version(v strict.Value) {
+	if v.Present() && (v.Kind() != strict.Number || v.Scalar().Value != "1") {
+		v.Expected("version 1, the only one that there is")
+	}
+}
+
+func (d *decoder) target(v strict.Value) {
+	t := v.Text()
+	d.plan.Target = strings.TrimRight(t.Value, "/")
+	d.plan.targetPos, d.plan.targetSet = v.Pos(), v.Present()
+	d.targetWidth = len([]rune(t.Source()))
+	d.public = append(d.public, v.Variables()...)
+	if v.Kind() == strict.String && d.plan.Target == "" {
+		v.Errorf("expected a base URL such as http://127.0.0.1:8080, found %s", t.Show())
+	}
+}
+
+func (d *decoder) allowHosts(v strict.Value) {
+	d.public = append(d.public, v.Variables()...)
+	for _, t := range v.Texts() {
+		if _, _, err := splitHost(t.Value); err != nil {
+			t.Errorf(0, len([]rune(t.Value)), "expected a host such as staging.example.com or staging.example.com:8443, found %s: without scheme, path and wildcard", t.Show())
+			continue
+		}
+		d.plan.AllowHosts = append(d.plan.AllowHosts, t.Value)
+	}
+}
+
+func (d *decoder) dialect(v strict.Value) dialect.Dialect {
+	name := "any"
+	if v.Present() {
+		name = v.Enum(dialect.Names()...)
+	}
+	found, _ := dialect.Find(name)
+	return found
+}
+
+func (d *decoder) defaults(v strict.Value) {
+	o := v.Object("headers", "key")
+	d.headers = parseHeaders(o.Get("headers"), names{})
+	d.key = o.Get("key")
+}
+
+func (d *decoder) callers(v strict.Value) []Caller {
+	var callers []Caller
+	for _, e := range v.Entries() {
+		checkName(e.Key)
+		o := e.Value.Object("headers")
+		c := Caller{Name: e.Key.Value, Headers: parseHeaders(o.Require("headers"), names{})}
+		callers = append(callers, c)
+	}
+	return callers
+}
+
+// checkName notes a name that could not be written on a command line or in a placeholder.
+func checkName(t strict.Text) bool {
+	if isName(t.Value) {
+		return true
+	}
+	t.Errorf(0, len([]rune(t.Value)), "expected a name of letters, digits, _ and -, found %s", t.Show())
+	return false
+}
+
+func isName(s string) bool {
+	return s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
+	})
+}
+
+func (d *decoder) counters(v strict.Value) map[string]Counter {
+	counters := map[string]Counter{}
+	for _, e := range v.Entries() {
+		checkName(e.Key)
+		counters[e.Key.Value] = d.counter(e)
+	}
+	return counters
+}
+
+func (d *decoder) counter(e strict.Entry) Counter {
+	o := e.Value.Object("http", "exec", "value", "header", "length", "caller", "headers")
+	c := Counter{Pos: e.Key.Pos(), Name: e.Key.Value}
+	allowed := names{captures: d.captures}
+	switch o.OneOf("way to count", "http", "exec") {
+	case "http":
+		c.HTTP = d.httpCounter(o, allowed)
+	case "exec":
+		c.Exec = d.command(o.Get("exec"), allowed)
+		for _, field := range []string{"value", "header", "length", "caller", "headers"} {
+			o.Get(field).Errorf("%s belongs to a counter with `http:`, a command prints the number: remove it", field)
+		}
+	}
+	c.Marked = slices.ContainsFunc(c.templates(), Template.marked)
+	return c
+}
+
+func (d *decoder) httpCounter(o strict.Object, allowed names) *HTTPCounter {
+	http := o.Get("http")
+	h := &HTTPCounter{Request: d.request(http, allowed)}
+	if h.Request.Method != "" && h.Request.Method != "GET" {
+		http.Errorf("expected GET for a counter, found %s: counting must change nothing", h.Request.Method)
+	}
+	switch o.OneOf("place of the number", "value", "header", "length") {
+	case "value":
+		h.Value = jsonPath(o.Get("value"))
+	case "length":
+		h.Length = jsonPath(o.Get("length"))
+	case "header":
+		t := o.Get("header").Text()
+		if h.Header = t.Value; !isToken(t.Value) {
+			t.Errorf(0, len([]rune(t.Value)), "expected the name of a header, found %s", t.Show())
+		}
+	}
+	h.Caller = d.caller(o.Get("caller"))
+	h.Headers = parseHeaders(o.Get("headers"), allowed)
+	return h
+}
+
+func (d *decoder) caller(v strict.Value) string {
+	t := v.Text()
+	known := make([]string, len(d.plan.Callers))
+	for i, c := range d.plan.Callers {
+		known[i] = c.Name
+	}
+	if t.Value != "" && !slices.Contains(known, t.Value) {
+		v.Errorf("unknown caller %s%s (declare it under `callers`)", t.Show(), strict.DidYouMean(t.Value, known))
+	}
+	return t.Value
+}
+
+// request reads a request; an empty one is noted.
+func (d *decoder) request(v strict.Value, allowed names) RequestTemplate {
+	if v.Kind() != strict.String {
+		v.Text()
+		return RequestTemplate{}
+	}
+	return parseRequest(v.Text(), allowed)
+}
+
+// command reads a list of program and arguments. A text is refused: it would need a shell to be cut into arguments.
+func (d *decoder) command(v strict.Value, allowed names) []Template {
+	if v.Kind() == strict.String {
+		v.Errorf(`expected a list of program and arguments, found %s: write [program, "argument"]; no shell is involved`, v.Text().Show())
+		return nil
+	}
+	var command []Template
+	for _, item := range v.List() {
+		command = append(command, parseTemplate(item.Scalar(), allowed))
+	}
+	if v.Kind() == strict.List && (len(command) == 0 || command[0].Empty()) {
+		v.Errorf("expected a program and its arguments, found an empty list")
+	}
+	if len(command) > 0 && len(command[0].Placeholders()) > 0 {
+		v.Errorf("expected the program's name first, found placeholders in it: pass them as arguments")
+	}
+	return command
+}
+
+func (d *decoder) hooks(v strict.Value) map[string]Hook {
+	hooks := map[string]Hook{}
+	for _, e := range v.Object("expire").Entries() {
+		o := e.Value.Object("exec")
+		h := Hook{Pos: e.Key.Pos(), Name: e.Key.Value}
+		h.Exec = d.command(o.Require("exec"), names{})
+		hooks[h.Name] = h
+	}
+	return hooks
+}
+
+func limits(v strict.Value) Limits {
+	o := v.Object("in_progress", "request", "count", "wait", "body")
+	return Limits{
+		InProgress: o.Get("in_progress").Duration(),
+		Request:    o.Get("request").Duration(),
+		Count:      o.Get("count").Duration(),
+		Wait:       o.Get("wait").Duration(),
+		Body:       o.Get("body").Size(),
+	}
+}
+
+// scenarios are the plan's own files, patterns expanded; the order of the plan, within a pattern that of the names.
+func (d *decoder) scenarios(v strict.Value) []string {
+	var files []string
+	for _, t := range v.Texts() {
+		pattern := t.Value
+		if !filepath.IsAbs(pattern) {
+			pattern = filepath.Join(d.dir, pattern)
+		}
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Errorf(0, len([]rune(t.Source())), "no scenario file matches %s: paths start at the plan's folder", t.Show())
+		}
+		for _, f := range found {
+			if !slices.Contains(files, f) {
+				files = append(files, f)
+			}
+		}
+	}
+	return files
+}
+
+// largestFile bounds the body of a `file:`; a larger one would be held in memory for every copy of a burst.
+const largestFile = 16 << 20
+
+func (d *decoder) file(v strict.Value) []byte {
+	t := v.Text()
+	if t.Value == "" {
+		return nil
+	}
+	path := t.Value
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(d.dir, path)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		v.Errorf("cannot read the body's file %s: paths start at the plan's folder", t.Show())
+		return nil
+	case !info.Mode().IsRegular() || info.Size() > largestFile:
+		v.Errorf("expected a regular file of at most 16 MiB, found something else at %s", t.Show())
+		return nil
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		v.Errorf("cannot read the body's file %s: check its permissions", t.Show())
+	}
+	return content
+}
+
+// keyPath reads the path of the key's member in the body; empty after noting a mistake.
+func keyPath(v strict.Value) string {
+	path := jsonPath(v)
+	if path == "" {
+		return ""
+	}
+	if _, err := memberPath(path); err != nil {
+		v.Errorf("%v", err)
+		return ""
+	}
+	return path
+}
+
+// keyPlace reads a `key`; set is false when it is absent.
+func (d *decoder) keyPlace(v strict.Value) (place trace.KeyPlace, set bool) {
+	if !v.Present() {
+		return trace.KeyPlace{}, false
+	}
+	if v.Kind() == strict.String {
+		if t := v.Text(); t.Value != "none" {
+			v.Errorf("expected {header: NAME}, {json: PATH}, {query: NAME} or none, found %s", t.Show())
+		}
+		return trace.KeyPlace{}, true
+	}
+	o := v.Object("header", "json", "query", "format")
+	place.In = o.OneOf("place of the key", "header", "json", "query")
+	field := o.Get(place.In)
+	place.Name = field.Text().Value
+	place.Format = o.Get("format").Enum("bare", "sf-string")
+	switch {
+	case place.Name == "" && field.Kind() == strict.String:
+		field.Errorf("expected a name, found nothing")
+	case place.In == "header" && place.Name != "" && !isToken(place.Name):
+		field.Errorf("expected the name of a header, found %s", field.Text().Show())
+	case place.In == "json" && place.Name != "":
+		place.Name = keyPath(field)
+	}
+	if place.Format == "sf-string" && place.In != "header" {
+		o.Get("format").Errorf("format sf-string belongs to a key in a header: remove it")
+	}
+	return place, true
+}

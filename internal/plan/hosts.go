@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"retrysafe/internal/strict"
+)
+
+// HostAllowed is true when the URL may be contacted: http or https, without user and password, to loopback
+// (127.0.0.0/8, ::1, localhost) or a host in AllowHosts. An entry without a port allows every port.
+func (p *Plan) HostAllowed(rawURL string) bool {
+	u, err := url.Parse(rawURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Hostname() == "" {
+		return false
+	}
+	host := strings.ToLower(u.Hostname())
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return true
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return slices.ContainsFunc(p.AllowHosts, func(entry string) bool {
+		name, only, err := splitHost(entry)
+		return err == nil && name == host && (only == "" || only == port)
+	})
+}
+
+// splitHost reads an entry of allow_hosts: "host", "host:port", "[::1]:port" or an address.
+func splitHost(entry string) (host, port string, err error) {
+	if net.ParseIP(strings.Trim(entry, "[]")) != nil {
+		return strings.ToLower(strings.Trim(entry, "[]")), "", nil
+	}
+	u, err := url.Parse("//" + entry)
+	if err != nil || u.Host != entry || u.Hostname() == "" || strings.ContainsAny(entry, "*@ ") {
+		return "", "", fmt.Errorf("expected a host such as staging.example.com or staging.example.com:8443, found %q", entry)
+	}
+	return strings.ToLower(u.Hostname()), u.Port(), nil
+}
+
+// checkTarget notes what keeps the target from being a base URL.
+func (c *completion) checkTarget() {
+	p := c.plan
+	if p.Target == "" {
+		return
+	}
+	u, err := url.Parse(p.Target)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		c.doc.Errorf(p.targetPos, c.targetWidth, "expected a base URL such as http://127.0.0.1:8080 as target")
+	case u.User != nil:
+		c.doc.Errorf(p.targetPos, c.targetWidth, "expected a target without user and password: give them as a header of `callers`")
+	case u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(p.Target, "?#"):
+		c.doc.Errorf(p.targetPos, c.targetWidth, "expected a target without ? and #: put the query into the requests")
+	default:
+		c.checkHost(p.targetPos, c.targetWidth, p.Target)
+	}
+}
+
+// checkRequest notes a request that goes nowhere, or to a host that is not allowed.
+func (c *completion) checkRequest(r RequestTemplate) {
+	switch {
+	case r.Path.Empty():
+	case r.absolute():
+		c.checkHost(r.Path.Pos, len([]rune(r.Path.source)), r.URL("", placeholderX{}))
+	case c.plan.Target == "" && !c.plan.targetSet:
+		c.doc.Errorf(r.Path.Pos, len([]rune(r.Path.source)), "request %s needs a target: add `target: http://127.0.0.1:8080`, or write the whole URL", r)
+	}
+}
+
+func (c *completion) checkHost(pos strict.Pos, width int, rawURL string) {
+	if c.plan.HostAllowed(rawURL) {
+		return
+	}
+	host := rawURL
+	if u, err := url.Parse(rawURL); err == nil {
+		host = u.Host
+	}
+	c.doc.Errorf(pos, width, "host %s is not allowed: only loopback is, and hosts that are named; if it may be tested, add `allow_hosts: [%s]` or --allow-host %s", host, host, host)
+}
+
+// placeholderX stands for every placeholder where only the host of a URL matters.
+type placeholderX struct{}
+
+// Lookup implements Values.
+func (placeholderX) Lookup(string, int) string { return "x" }

@@ -1,0 +1,108 @@
+// Package plan reads the plan file: what to test, where, and how to count.
+//
+// Load and Parse decode the file strictly (package strict), with every name checked, into a Plan:
+// placeholders are parsed into Templates and Bodies, defaults of the language and of the dialect are filled
+// in, and hosts that the plan does not allow are refused. A command that has flags instead of a file writes
+// them as a plan and parses that, so that the same defaults and checks hold.
+//
+// Rendering is the other half: RequestTemplate.URL, HeaderTemplate.Render, Body.Render and Template.Render
+// turn templates into bytes, given Values. The same values give the same bytes.
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"retrysafe/internal/strict"
+)
+
+// Load reads a plan file. Variables are looked up by env; allowHosts are added to those of the plan. Mistakes in
+// the file are returned all at once, as strict.Errors.
+func Load(path string, env func(string) (string, bool), allowHosts ...string) (*Plan, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the plan: %w", err)
+	}
+	return Parse(path, text, env, allowHosts...)
+}
+
+// Parse is Load for text that has been read; files that it names are looked for beside file. A nil env leaves
+// ${VAR} as it is.
+func Parse(file string, text []byte, env func(string) (string, bool), allowHosts ...string) (*Plan, error) {
+	for _, host := range allowHosts {
+		if _, _, err := splitHost(host); err != nil {
+			return nil, fmt.Errorf("--allow-host: %w", err)
+		}
+	}
+	sum := sha256.Sum256(text)
+	d := &decoder{
+		doc:  strict.Parse(file, text, env),
+		plan: &Plan{File: file, Digest: "sha256:" + hex.EncodeToString(sum[:])},
+		dir:  filepath.Dir(file),
+	}
+	d.decode()
+	d.plan.AllowHosts = append(d.plan.AllowHosts, allowHosts...)
+	c := completion{plan: d.plan, doc: d.doc, targetWidth: d.targetWidth}
+	c.run()
+	if err := d.doc.Err(); err != nil {
+		return nil, err
+	}
+	d.plan.Secrets = d.secrets()
+	return d.plan, nil
+}
+
+// FileNames are the names of a plan file that needs no naming, the first one preferred.
+func FileNames() []string { return []string{"retrysafe.yaml", ".retrysafe.yaml"} }
+
+// FindFile looks for a plan file in a folder and those around it, up to the one that holds .git, else up to the
+// root. The error says where it looked.
+func FindFile(dir string) (string, error) {
+	start, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("cannot look for a plan: %w", err)
+	}
+	for at := start; ; at = filepath.Dir(at) {
+		for _, name := range FileNames() {
+			path := filepath.Join(at, name)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+				return path, nil
+			}
+		}
+		_, err := os.Stat(filepath.Join(at, ".git"))
+		if err == nil || at == filepath.Dir(at) {
+			return "", fmt.Errorf("found no %s or %s in %s or the folders around it up to %s: name a plan, or try `retrysafe demo`",
+				FileNames()[0], FileNames()[1], start, at)
+		}
+	}
+}
+
+// Dir is the folder of the plan file, in which commands of counters and hooks are run; "." for a plan made
+// from flags.
+func (p *Plan) Dir() string { return filepath.Dir(p.File) }
+
+// CheckScenarios checks the scenario ids of every skip and require against the known ones, which are not known before
+// the plan's own scenario files were read. Mistakes are returned all at once, as strict.Errors.
+func (p *Plan) CheckScenarios(known []string) error {
+	var errs strict.Errors
+	for _, r := range p.scenarioRefs {
+		if e := r.check(known); e != nil {
+			errs = append(errs, e)
+		}
+	}
+	return errs.Sorted().Err()
+}
+
+// scenarioRef is a scenario id in a skip or require, kept until the ids are known.
+type scenarioRef struct{ id strict.Text }
+
+func (r scenarioRef) check(known []string) *strict.Error {
+	if slices.Contains(known, r.id.Value) {
+		return nil
+	}
+	return r.id.Mistake(0, len([]rune(r.id.Value)), "unknown scenario %s%s (list: `retrysafe scenarios`)",
+		r.id.Show(), strict.DidYouMean(r.id.Value, known))
+}

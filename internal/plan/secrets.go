@@ -1,0 +1,113 @@
+package plan
+
+import (
+	"encoding/base64"
+	"net/url"
+	"slices"
+	"strings"
+
+	"retrysafe/internal/strict"
+)
+
+// leastSecret is the length from which a value counts as secret by itself: shorter ones, such as "test", "true" or
+// a port, are part of too many other texts.
+const leastSecret = 6
+
+// leastListed is the length that a value in `secrets` must have: replacing shorter ones would garble the report.
+const leastListed = 4
+
+func (d *decoder) secretList(v strict.Value) {
+	for _, t := range v.Texts() {
+		if len([]rune(t.Value)) < leastListed {
+			t.Errorf(0, len([]rune(t.Source())), "expected a secret of at least %d characters: a shorter one would be replaced all over the report", leastListed)
+			continue
+		}
+		d.listed = append(d.listed, t.Value)
+	}
+}
+
+// secrets are the values that must never show, the longest first, so that replacing them in order leaves no part
+// of a longer one behind.
+func (d *decoder) secrets() []string {
+	var found []string
+	add := func(s string, least int) {
+		if len([]rune(s)) >= least && !slices.Contains(found, s) && !d.isTarget(s) {
+			found = append(found, s)
+		}
+	}
+	for _, v := range d.doc.Variables() {
+		if v.FromEnv && !slices.Contains(d.public, v.Name) {
+			add(v.Value, leastSecret)
+		}
+	}
+	for _, value := range d.plan.credentials() {
+		add(value, leastSecret)
+	}
+	for _, value := range d.listed {
+		add(value, leastListed)
+	}
+	slices.SortStableFunc(found, func(a, b string) int { return len(b) - len(a) })
+	return found
+}
+
+// isTarget is true for the target, its host and its port, which are always shown.
+func (d *decoder) isTarget(s string) bool {
+	u, err := url.Parse(d.plan.Target)
+	if err != nil {
+		return false
+	}
+	return s == d.plan.Target || strings.TrimRight(s, "/") == d.plan.Target || s == u.Host || s == u.Hostname() || s == u.Port()
+}
+
+// credentials are the header values of callers, and those of other headers that carry credentials by their names.
+func (p *Plan) credentials() []string {
+	var found []string
+	for _, c := range p.Callers {
+		for _, h := range c.Headers {
+			found = append(found, credentialsIn(h)...)
+		}
+	}
+	carrying := func(headers []HeaderTemplate) {
+		for _, h := range headers {
+			if isCredentialHeader(h.Name) {
+				found = append(found, credentialsIn(h)...)
+			}
+		}
+	}
+	for _, e := range p.Endpoints {
+		carrying(e.Headers)
+		for _, s := range e.Setup {
+			carrying(s.Headers)
+		}
+		if e.Cleanup != nil {
+			carrying(e.Cleanup.Headers)
+		}
+	}
+	return found
+}
+
+func isCredentialHeader(name string) bool {
+	known := []string{"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-auth-token"}
+	return slices.Contains(known, strings.ToLower(name))
+}
+
+// credentialsIn are the secret parts of a header's value: behind a scheme such as Bearer, the two halves of
+// Basic too.
+func credentialsIn(h HeaderTemplate) []string {
+	if len(h.Value.Placeholders()) > 0 {
+		return nil // drawn anew for every scope
+	}
+	value := h.Value.Render(placeholderX{})
+	scheme, rest, ok := strings.Cut(value, " ")
+	if !ok {
+		return []string{value}
+	}
+	found := []string{value, rest}
+	if strings.EqualFold(scheme, "basic") {
+		if decoded, err := base64.StdEncoding.DecodeString(rest); err == nil {
+			_, password, _ := strings.Cut(string(decoded), ":")
+			found = append(found, string(decoded), password)
+		}
+	}
+	return found
+}

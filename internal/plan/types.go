@@ -1,0 +1,189 @@
+package plan
+
+import (
+	"time"
+
+	"retrysafe/internal/dialect"
+	"retrysafe/internal/strict"
+	"retrysafe/internal/trace"
+)
+
+// Plan says what to test, where, and how to count. It is the decoded plan file with variables filled in
+// and defaults applied; every name in it has been checked.
+type Plan struct {
+	// File is the path it was read from; empty for a plan made from flags.
+	File string
+	// Digest is "sha256:" and the hexadecimal SHA-256 of the text before variables were filled in.
+	Digest string
+	// Target is the base URL without a trailing slash.
+	Target string
+	// AllowHosts are host names (or host:port) that may be contacted beside loopback.
+	AllowHosts []string
+	// Dialect is the convention that answers are measured against.
+	Dialect dialect.Dialect
+	// Callers in the order of the file; the first is the default. Empty: requests carry no credentials.
+	Callers []Caller
+	// Counters by name.
+	Counters map[string]Counter
+	// Hooks by name; the only one that scenarios use now is "expire".
+	Hooks     map[string]Hook
+	Limits    Limits
+	Endpoints []Endpoint
+	// Scenarios are paths of the plan's own scenario files, resolved against the plan's folder.
+	Scenarios []string
+	// Secrets are values that must never show: those of ${VAR} of six characters or more (the target's
+	// excepted), the credentials of callers, and what `secrets:` lists.
+	Secrets []string
+
+	targetPos    strict.Pos
+	targetSet    bool // true when the plan has a target, even a wrong one
+	scenarioRefs []scenarioRef
+}
+
+// Caller is a named set of credentials.
+type Caller struct {
+	Name string
+	// Headers are added to every request of the caller.
+	Headers []HeaderTemplate
+}
+
+// HeaderTemplate is a header whose value may hold placeholders.
+type HeaderTemplate struct {
+	Name  string
+	Value Template
+}
+
+// RequestTemplate is a method with a path or an absolute URL.
+type RequestTemplate struct {
+	Method string
+	// Path starts with "/" (relative to the target) or is an absolute http(s) URL.
+	Path Template
+}
+
+// String is the request as it stands in the plan, such as "POST /orders".
+func (r RequestTemplate) String() string { return r.Method + " " + r.Path.String() }
+
+// Counter is a count-check hook: exactly one of HTTP and Exec is set.
+type Counter struct {
+	Pos  strict.Pos
+	Name string
+	// HTTP is a GET; nil for an exec counter.
+	HTTP *HTTPCounter
+	// Exec is a command with its arguments; it prints a number. It is run in the plan's folder.
+	Exec []Template
+	// Marked is true when the request or the command holds {{marker}}, {{key}} or a capture, so that nobody else moves it.
+	Marked bool
+}
+
+// HTTPCounter reads a number from an HTTP answer: exactly one of Value, Header and Length is set.
+type HTTPCounter struct {
+	Request RequestTemplate
+	// Value is a JSONPath (RFC 9535) to the number.
+	Value string
+	// Header is the name of a header that holds the number.
+	Header string
+	// Length is a JSONPath to a list whose length is the number ("$" for the whole answer).
+	Length string
+	// Caller is the name of the credentials to use; empty means the first caller.
+	Caller  string
+	Headers []HeaderTemplate
+}
+
+// Hook is a command that changes the system under test.
+type Hook struct {
+	Pos  strict.Pos
+	Name string
+	Exec []Template
+}
+
+// Limits bound a run. The zero value is not valid: Load fills in the defaults.
+type Limits struct {
+	InProgress time.Duration // how long a key may stay in progress; default 10 s
+	Request    time.Duration // from the first byte sent to the complete answer; default 30 s
+	Count      time.Duration // how long to wait for the expected rise of a counter; default 5 s
+	Wait       time.Duration // longest wait of a scenario; default 60 s
+	Body       int64         // bytes of an answer's body that are kept; default 1 MiB
+}
+
+// Endpoint is one operation under test.
+type Endpoint struct {
+	Pos  strict.Pos
+	Name string
+	// Kind is create, method or webhook. By default create for an endpoint with a key and for POST, method otherwise.
+	Kind    string
+	Request RequestTemplate
+	// Headers are those of `defaults` and of the endpoint, the latter winning; a body's Content-Type is filled in.
+	Headers []HeaderTemplate
+	// Key says where the key travels; the zero value is an endpoint without one.
+	Key    trace.KeyPlace
+	keySet bool // true when plan or defaults say where, or that there is none
+	// Required is true when a missing key must be refused (by the plan, else by the dialect); RequiredSet
+	// is false when neither says so.
+	Required    bool
+	RequiredSet bool
+	Body        Body
+	// OtherBody is Body with other_body merged in, or with one harmless leaf changed when the plan says
+	// nothing; OtherWhy says what was changed, or why nothing could be. HasOther is false in the latter case.
+	OtherBody Body
+	OtherWhy  string
+	HasOther  bool
+	// Fail are the headers and body that make the endpoint fail once; nil when the plan does not say.
+	Fail *Fail
+	// Setup requests run in order, once for each scope of a round.
+	Setup []Setup
+	// Cleanup runs after the run for everything that answers named; nil when the plan does not say.
+	Cleanup *Cleanup
+	// Counters are the expected rises, in the order of the plan.
+	Counters []CounterRise
+	// Settle is how long counters must be still before they count as final; default 100 ms.
+	Settle time.Duration
+	// KeyLifetime is how long a key is remembered after its first answer; 0 when not stated.
+	KeyLifetime time.Duration
+	// FreshKey is "creates" (default) or "returns-existing".
+	FreshKey string
+	// Statuses are those of the dialect, overridden by the plan's.
+	Statuses trace.Statuses
+	// Stores4xx and Stores5xx are "yes", "no" or "" (not documented), from the plan, else from the dialect.
+	Stores4xx, Stores5xx string
+	// IgnoreJSON and IgnoreHeaders may differ between replays; ReplayHeaders must be replayed.
+	IgnoreJSON    []string
+	IgnoreHeaders []string
+	ReplayHeaders []string
+	// Skip maps a scenario's id to the reason for skipping it.
+	Skip map[string]string
+	// Require lists scenarios whose skip is a failure.
+	Require []string
+	Tags    []string
+	Owner   string
+}
+
+// CounterRise is a counter's name and how much one effect raises it.
+type CounterRise struct {
+	Name string
+	Rise int64
+}
+
+// Fail says how to make an endpoint fail once.
+type Fail struct {
+	Headers []HeaderTemplate
+	// Body is the endpoint's body with the plan's patch merged in; the same body when the plan gives headers only.
+	Body Body
+}
+
+// Setup is a request that must succeed before the endpoint can be called.
+type Setup struct {
+	Pos     strict.Pos
+	Request RequestTemplate
+	Headers []HeaderTemplate
+	Body    Body
+	// Capture maps a name to where its value is in the answer: a JSONPath, or "header NAME".
+	Capture map[string]string
+}
+
+// Cleanup is a request sent for every distinct thing that success answers named.
+type Cleanup struct {
+	Pos     strict.Pos
+	Request RequestTemplate
+	Headers []HeaderTemplate
+	Capture map[string]string
+}

@@ -1,0 +1,131 @@
+package scenarios
+
+import (
+	"slices"
+
+	"retrysafe/internal/strict"
+	"retrysafe/internal/trace"
+)
+
+// forms are what an expectation can be about; each has exactly one.
+func forms() []string {
+	return []string{"created", "same", "distinct", "refused", "accepted", "failed", "never"}
+}
+
+// expectations reads `expect` (with rules) or `assume` (without).
+func (d *decoder) expectations(v strict.Value, withRules bool) []Expectation {
+	var all []Expectation
+	items := v.List()
+	if v.Kind() == strict.List && len(items) == 0 {
+		v.Errorf("expected at least one expectation, found an empty list")
+	}
+	for _, item := range items {
+		all = append(all, d.expectation(item, withRules))
+	}
+	return all
+}
+
+func (d *decoder) expectation(v strict.Value, withRules bool) Expectation {
+	fields := append(forms(), "since", "until", "as", "of")
+	if withRules {
+		fields = append(fields, "rule", "below")
+	}
+	o := v.Object(fields...)
+	e := Expectation{Pos: v.Pos()}
+	form := o.OneOf("expectation", forms()...)
+	switch form {
+	case "created":
+		e.Created = d.created(o)
+	case "same":
+		e.Same = d.knownLabels(o.Get(form))
+	case "distinct":
+		e.Distinct = d.knownLabels(o.Get(form))
+	case "refused":
+		e.Refused = d.knownLabels(o.Get(form))
+		e.As = o.Get("as").Enum("mismatch", "missing_key")
+	case "accepted":
+		e.Accepted = d.knownLabels(o.Get(form))
+	case "failed":
+		e.Failed = d.knownLabels(o.Get(form))
+	case "never":
+		e.Never = trace.Class(o.Get(form).Enum(classes()...))
+		if o.Has("of") {
+			e.Of = d.knownLabels(o.Get("of"))
+		}
+	}
+	d.rule(&e, o, form, withRules)
+	misplaced(o, form)
+	return e
+}
+
+func classes() []string {
+	return []string{
+		string(trace.ClassNone), string(trace.ClassBusy), string(trace.ClassIntermediary), string(trace.ClassSuccess),
+		string(trace.ClassInProgress), string(trace.ClassRefused), string(trace.ClassFailed),
+	}
+}
+
+// rule reads the rule that a broken expectation breaks. `same` may leave it out and picks one by what differs, and
+// `created` when only too few effects are a finding of this scenario.
+func (d *decoder) rule(e *Expectation, o strict.Object, form string, withRules bool) {
+	if !withRules {
+		return
+	}
+	if o.Has("rule") {
+		e.Rule = d.knownRule(o.Get("rule"))
+	} else if form != "" && form != "same" && !o.Has("below") {
+		o.Require("rule")
+	}
+}
+
+func (d *decoder) knownRule(v strict.Value) string {
+	t := v.Text()
+	if v.Kind() == strict.String && !slices.Contains(d.rules, t.Value) {
+		v.Errorf("unknown rule %s%s", t.Show(), strict.DidYouMean(t.Value, d.rules))
+	}
+	return t.Value
+}
+
+// misplaced notes fields that belong to another form.
+func misplaced(o strict.Object, form string) {
+	for _, pair := range [][2]string{{"since", "created"}, {"until", "created"}, {"below", "created"}, {"as", "refused"}, {"of", "never"}} {
+		if form != "" && form != pair[1] {
+			o.Get(pair[0]).Errorf("`%s` belongs to `%s`: remove it", pair[0], pair[1])
+		}
+	}
+}
+
+func (d *decoder) created(o strict.Object) *Created {
+	c := &Created{}
+	v := o.Get("created")
+	const most = 1000 // as many as the copies of the largest burst
+	if v.Kind() == strict.String {
+		c.PerKey = v.Enum("per-key") != ""
+	} else {
+		c.N = int(v.Int(0, most))
+	}
+	c.Since = known(o.Get("since"), "reading", d.readings)
+	c.Until = known(o.Get("until"), "reading", d.readings)
+	if c.Since != "" && c.Until != "" && slices.Index(d.readings, c.Since) >= slices.Index(d.readings, c.Until) {
+		o.Get("until").Errorf("expected a reading after %q, found %q", c.Since, c.Until)
+	}
+	if o.Has("below") {
+		c.Below = d.knownRule(o.Get("below"))
+	}
+	return c
+}
+
+// knownLabels reads labels of sends.
+func (d *decoder) knownLabels(v strict.Value) []string {
+	var labels []string
+	items := v.List()
+	if v.Kind() == strict.List && len(items) == 0 {
+		v.Errorf("expected labels of sends, found an empty list")
+	}
+	for _, item := range items {
+		if label := known(item, "label", d.labels); label != "" {
+			labels = append(labels, label)
+		}
+	}
+	return labels
+}

@@ -1,0 +1,143 @@
+// Package scenarios holds the scripts that are run against endpoints, and the rules that they can find broken.
+//
+// The scripts are the *.yaml files of this folder, written in the language that users have too; rules.yaml is
+// the catalogue of rules. Builtin, Load and Parse decode scripts strictly: a label, a reading, a key letter or
+// a rule that matches nothing is a mistake with its place in the file. Adding a scenario is adding a file.
+package scenarios
+
+import (
+	"embed"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"retrysafe/internal/strict"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+const rulesFile = "rules.yaml"
+
+// order is the order in which built-in scenarios run and are listed: the control first, then what most
+// endpoints get wrong, last what takes long. Files that are not named here come after, by name.
+func order() []string {
+	return []string{
+		"first-request", "same-key-again", "same-key-concurrent", "same-key-different-body",
+		"fresh-key-per-retry", "missing-key", "client-timeout", "server-error-then-retry", "delayed-expiry",
+	}
+}
+
+// Builtin are the built-in scenarios in the order in which they run. An error is a mistake in an embedded file.
+func Builtin() ([]*Scenario, error) {
+	names, err := builtinNames()
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSet(nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		text, err := files.ReadFile(name + ".yaml")
+		if err != nil {
+			return nil, fmt.Errorf("read scenario %s: %w", name, err)
+		}
+		s.add(name+".yaml", text)
+	}
+	return s.result()
+}
+
+func builtinNames() ([]string, error) {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		return nil, fmt.Errorf("read scenarios: %w", err)
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Name() != rulesFile {
+			names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
+		}
+	}
+	rank := func(name string) int {
+		if i := slices.Index(order(), name); i >= 0 {
+			return i
+		}
+		return len(order())
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
+	return names, nil
+}
+
+// Load is Builtin followed by the scenarios of files, in the order given. Ids must be unique, and the control
+// stays the built-in one. Mistakes of all files are returned at once, as strict.Errors.
+func Load(paths ...string) ([]*Scenario, error) {
+	builtin, err := Builtin()
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSet(builtin)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the scenario: %w", err)
+		}
+		s.add(path, text)
+	}
+	return s.result()
+}
+
+// Parse reads one scenario. Mistakes are returned all at once, as strict.Errors.
+func Parse(file string, text []byte) (*Scenario, error) {
+	s, err := newSet(nil)
+	if err != nil {
+		return nil, err
+	}
+	s.add(file, text)
+	parsed, err := s.result()
+	if err != nil {
+		return nil, err
+	}
+	return parsed[0], nil
+}
+
+// set collects scenarios, which must not collide, and the mistakes of all files.
+type set struct {
+	rules     []string
+	scenarios []*Scenario
+	errs      strict.Errors
+}
+
+func newSet(scenarios []*Scenario) (*set, error) {
+	rules, err := Rules()
+	if err != nil {
+		return nil, err
+	}
+	s := &set{scenarios: scenarios}
+	for _, r := range rules {
+		s.rules = append(s.rules, r.ID)
+	}
+	return s, nil
+}
+
+func (s *set) add(file string, text []byte) {
+	d := decoder{doc: strict.Parse(file, text, nil), rules: s.rules, others: s.scenarios}
+	parsed := d.scenario(d.doc.Root())
+	if mistakes := d.doc.Errors(); len(mistakes) > 0 {
+		s.errs = append(s.errs, mistakes...)
+		return
+	}
+	parsed.File, parsed.Text = file, string(text)
+	s.scenarios = append(s.scenarios, parsed)
+}
+
+func (s *set) result() ([]*Scenario, error) {
+	if err := s.errs.Err(); err != nil {
+		return nil, err
+	}
+	return s.scenarios, nil
+}

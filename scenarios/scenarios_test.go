@@ -1,0 +1,344 @@
+package scenarios
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"retrysafe/internal/strict"
+	"retrysafe/internal/trace"
+)
+
+func TestBuiltin(t *testing.T) {
+	list, err := Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, s := range list {
+		ids = append(ids, s.ID)
+		if s.File != s.ID+".yaml" {
+			t.Errorf("scenario %s is in the file %s", s.ID, s.File)
+		}
+		if s.Text == "" || s.Title == "" || s.About == "" || len(s.Steps) == 0 || len(s.Expect) == 0 {
+			t.Errorf("scenario %s lacks something", s.ID)
+		}
+		if s.Control != (s.ID == "first-request") {
+			t.Errorf("scenario %s: control is %v", s.ID, s.Control)
+		}
+	}
+	if !slices.Equal(ids[:len(order())], order()) {
+		t.Errorf("order %v", ids)
+	}
+	if rest := ids[len(order()):]; !slices.IsSorted(rest) {
+		t.Errorf("those without a place are not sorted: %v", rest)
+	}
+	files, err := filepath.Glob("*.yaml")
+	if err != nil || len(files) != len(list)+1 {
+		t.Errorf("%d files for %d scenarios and the rules, %v", len(files), len(list), err)
+	}
+}
+
+func TestRules(t *testing.T) {
+	rules, err := Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rules {
+		if r.Title == "" || r.Why == "" || r.Fix == "" || r.Source == "" || strings.Contains(r.Title, "\n") {
+			t.Errorf("rule %s lacks something", r.ID)
+		}
+		if found, ok, err := FindRule(r.ID); !ok || err != nil || !reflect.DeepEqual(found, r) {
+			t.Errorf("rule %s is not found", r.ID)
+		}
+	}
+	r, ok, err := FindRule("duplicate-creation")
+	if !ok || err != nil || r.Severity != trace.Critical || !slices.Contains(r.Behaviours, "B3") {
+		t.Errorf("got %+v", r)
+	}
+	if _, ok, err := FindRule("none"); ok || err != nil {
+		t.Errorf("found a rule that is none, %v", err)
+	}
+	_, err = parseRules("r", []byte("A: {severity: bad, title: '', why: x, fix: x, behaviours: [X1]}"))
+	want := []string{
+		`r:1:1: expected an id of small letters, digits and -, found "A"`,
+		`r:1:4: missing field "source"`,
+		`r:1:15: expected critical, major or minor, found "bad"`,
+		`r:1:27: expected text, found nothing`,
+		`r:1:60: expected a behaviour such as B2, found "X1"`,
+	}
+	if err == nil || err.Error() != strings.Join(want, "\n") {
+		t.Errorf("got\n%v", err)
+	}
+}
+
+const script = `id: all-forms
+title: T
+about: A
+applies: {kind: [create, webhook]}
+needs: [key, [fail, counter]]
+rounds: adaptive
+overlap: true
+steps:
+  - send: {key: A, background: true, cut: {at: half-body, after: 5ms, by: reset}, as: lost}
+  - volley: [{key: A, as: x}, {key: B, body: other, as: y}]
+  - wait: 20ms
+  - wait: {expiry: 0.7, of: A}
+  - wait: {handling: 1.2}
+  - hook: {run: expire, key: B}
+  - count: half
+  - count: more
+  - join: lost
+  - send: {key: fresh, times: 2, as: z}
+  - send: {key: none, together: 5}
+  - send: {key: A, body: fail, until: final}
+expect:
+  - {created: per-key, since: half, until: more, below: nothing-created, rule: duplicate-creation}
+  - {created: 0, below: nothing-created}
+  - {same: [x, y]}
+  - {distinct: [x, z], rule: fresh-key-deduplicated}
+  - {refused: [y], as: mismatch, rule: different-body-replayed}
+  - {never: in-progress, of: [x], rule: stuck-in-progress}
+assume:
+  - {accepted: [x]}
+  - {failed: [lost]}
+`
+
+func TestWholeLanguage(t *testing.T) {
+	got, err := Parse("s", []byte(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range got.Steps {
+		got.Steps[i].Pos = strict.Pos{}
+		if got.Steps[i].Send != nil {
+			got.Steps[i].Send.Pos = strict.Pos{}
+		}
+		for j := range got.Steps[i].Volley {
+			got.Steps[i].Volley[j].Pos = strict.Pos{}
+		}
+	}
+	for i := range got.Expect {
+		got.Expect[i].Pos = strict.Pos{}
+	}
+	for i := range got.Assume {
+		got.Assume[i].Pos = strict.Pos{}
+	}
+	send := func(s Send) Send {
+		s.Caller = "first"
+		if s.Body == "" {
+			s.Body = BodyOriginal
+		}
+		return s
+	}
+	step := func(s Send) Step {
+		s = send(s)
+		return Step{Send: &s}
+	}
+	want := &Scenario{
+		ID: "all-forms", Title: "T", About: "A", Kinds: []string{"create", "webhook"}, Needs: [][]string{{"key"}, {"fail", "counter"}},
+		Adaptive: true, Overlap: true, File: "s", Text: script,
+		Steps: []Step{
+			step(Send{Key: "A", Background: true, Cut: &Cut{At: "half-body", After: 5 * time.Millisecond, By: "reset"}, Label: "lost"}),
+			{Volley: []Send{send(Send{Key: "A", Label: "x"}), send(Send{Key: "B", Body: BodyOther, Label: "y"})}},
+			{Wait: &Wait{For: 20 * time.Millisecond}},
+			{Wait: &Wait{Expiry: 0.7, Of: "A"}},
+			{Wait: &Wait{Handling: 1.2}},
+			{Hook: &Hook{Run: "expire", Key: "B"}},
+			{Count: "half"},
+			{Count: "more"},
+			{Join: "lost"},
+			step(Send{Key: KeyFresh, Times: 2, Label: "z"}),
+			step(Send{Key: KeyNone, Together: 5}),
+			step(Send{Key: "A", Body: BodyFail, UntilFinal: true}),
+		},
+		Expect: []Expectation{
+			{Rule: "duplicate-creation", Created: &Created{PerKey: true, Since: "half", Until: "more", Below: "nothing-created"}},
+			{Created: &Created{Below: "nothing-created"}},
+			{Same: []string{"x", "y"}},
+			{Rule: "fresh-key-deduplicated", Distinct: []string{"x", "z"}},
+			{Rule: "different-body-replayed", Refused: []string{"y"}, As: "mismatch"},
+			{Rule: "stuck-in-progress", Never: trace.ClassInProgress, Of: []string{"x"}},
+		},
+		Assume: []Expectation{{Accepted: []string{"x"}}, {Failed: []string{"lost"}}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+func TestDefaultOfCut(t *testing.T) {
+	s, err := Parse("s", []byte(base("  - send: {key: A, cut: {at: sent}}", "")))
+	if err != nil || *s.Steps[1].Send.Cut != (Cut{At: "sent", By: "close"}) {
+		t.Errorf("got %v, %v", s, err)
+	}
+}
+
+// ruleIDs reads the catalogue once for many parses.
+func ruleIDs(t testing.TB) []string {
+	t.Helper()
+	s, err := newSet(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.rules
+}
+
+// base is a sound scenario with a step and an expectation more, in lines 7 and 9 (8 without the step).
+func base(step, expect string) string {
+	text := "id: a\ntitle: T\nabout: A\nrounds: 1\nsteps:\n  - send: {key: A, as: first}\n"
+	if step != "" {
+		text += step + "\n"
+	}
+	text += "expect:\n  - {created: 1, rule: key-ignored}\n"
+	if expect != "" {
+		text += expect + "\n"
+	}
+	return text
+}
+
+func TestMistakes(t *testing.T) {
+	rules := ruleIDs(t)
+	for _, c := range []struct{ reason, text, want string }{
+		{"empty", "", "s:1:1: the file is empty"},
+		{"id", strings.Replace(base("", ""), "id: a", "id: A b", 1), "s:1:5: expected an id of small letters, digits and -, found \"A b\"\n1 | id: A b\n  |     ^~~"},
+		{"no title", strings.Replace(base("", ""), "title: T\n", "", 1), "s:1:1: missing field \"title\""},
+		{"no text", strings.Replace(base("", ""), "about: A", "about: ' '", 1), "s:3:8: expected text, found nothing"},
+		{"unknown field", strings.Replace(base("", ""), "rounds:", "keys: {}\nrounds:", 1), "s:4:1: unknown field \"keys\""},
+		{"kind", strings.Replace(base("", ""), "rounds:", "applies: {kind: [creat]}\nrounds:", 1), "s:4:18: expected create, method or webhook, found \"creat\"; did you mean \"create\"?"},
+		{"need", strings.Replace(base("", ""), "rounds:", "needs: [otherbody]\nrounds:", 1), "s:4:9: expected key, other_body, key_lifetime, required, fail, fresh_key_creates or counter, found \"otherbody\"; did you mean \"other_body\"?"},
+		{"need of nothing", strings.Replace(base("", ""), "rounds:", "needs: [[]]\nrounds:", 1), "s:4:9: expected one of key, other_body,"},
+		{"rounds", strings.Replace(base("", ""), "rounds: 1", "rounds: 101", 1), "s:4:9: expected a number from 1 to 100, found \"101\""},
+		{"rounds in words", strings.Replace(base("", ""), "rounds: 1", "rounds: many", 1), "s:4:9: expected adaptive or a number of rounds from 1 to 100, found \"many\""},
+		{"adaptive control", strings.Replace(base("", ""), "rounds: 1", "control: true\nrounds: adaptive", 1), "s:5:9: expected a number of rounds for the control"},
+		{"two forms of a step", base("  - {count: x, join: first}", ""), "s:7:16: expected one step, found both count and join"},
+		{"no form of a step", base("  - {}", ""), "s:7:5: expected a step: send, volley, wait, hook, count or join"},
+		{"unknown form of a step", base("  - {sned: {key: A}}", ""), "s:7:5: expected a step: send, volley, wait, hook, count or join"},
+		{"no key", base("  - send: {as: x}", ""), "s:7:11: missing field \"key\""},
+		{"key in small letters", base("  - send: {key: a}", ""), "s:7:17: expected a capital letter, none or fresh, found \"a\"\n7 |   - send: {key: a}\n  |                 ^"},
+		{"fresh without a letter", strings.Replace(base("", ""), "key: A", "key: fresh", 1), "s:6:17: `fresh` takes body, marker and set-up from the first letter, and none was sent before"},
+		{"body", base("  - send: {key: A, body: invalid}", ""), "s:7:26: expected original, other or fail, found \"invalid\""},
+		{"caller", base("  - send: {key: A, caller: other}", ""), "s:7:28: expected first, found \"other\""},
+		{"alone together", base("  - send: {key: A, together: 1}", ""), "s:7:30: expected a number from 2 to 1000, found \"1\""},
+		{"too often", base("  - send: {key: A, times: 101}", ""), "s:7:27: expected a number from 1 to 100, found \"101\""},
+		{"together and one after another", base("  - send: {key: A, together: 2, times: 2}", ""), "s:7:40: `together` and `times` do not go together: copies are released together or sent one after another"},
+		{"a client that left waits", base("  - send: {key: A, cut: {at: sent}, until: final}", ""), "s:7:44: `cut` and `until` do not go together: a client that left sees no answer"},
+		{"until", base("  - send: {key: A, until: done}", ""), "s:7:27: expected final, found \"done\""},
+		{"cut point", base("  - send: {key: A, cut: {at: body}}", ""), "s:7:30: expected headers, half-body, sent or answer, found \"body\""},
+		{"cut without a point", base("  - send: {key: A, cut: {by: reset}}", ""), "s:7:25: missing field \"at\""},
+		{"label twice", base("  - send: {key: A, as: first}", ""), "s:7:24: duplicate label \"first\": choose another name\n7 |   - send: {key: A, as: first}\n  |                        ^~~~~"},
+		{"background without a label", base("  - send: {key: A, background: true}", ""), "s:7:32: a background send needs a label for `join`"},
+		{"never joined", base("  - send: {key: A, background: true, as: x}", ""), "s:6:3: background send \"x\" is never joined: add `join: x`"},
+		{"join of what is not open", base("  - join: first", ""), "s:7:11: unknown background send \"first\" (known: none)"},
+		{"volley of one", base("  - volley: [{key: A}]", ""), "s:7:13: expected 2 to 1000 requests to release together, found 1"},
+		{"burst in a volley", base("  - volley: [{key: A, together: 2}, {key: A}]", ""), "s:7:23: unknown field \"together\" (known: key, body, caller, cut, as)"},
+		{"wait without a unit", base("  - wait: 5", ""), "s:7:11: expected a duration with a unit, found \"5\": write 5s, 5ms or 5m"},
+		{"wait for two things", base("  - wait: {expiry: 1, handling: 1}", ""), "s:7:23: expected one share, found both expiry and handling"},
+		{"wait for nobody's key", base("  - wait: {expiry: 1, of: B}", ""), "s:7:27: no send before uses key \"B\" (known: A)"},
+		{"wait without a key", base("  - wait: {expiry: 1}", ""), "s:7:11: missing field \"of\""},
+		{"share of nothing", base("  - wait: {handling: 0}", ""), "s:7:22: expected a number above 0 and up to 100, found \"0\""},
+		{"handling of a key", base("  - wait: {handling: 1, of: A}", ""), "s:7:29: `of` belongs to `expiry`: remove it"},
+		{"hook", base("  - hook: {run: restart, key: A}", ""), "s:7:17: expected expire, found \"restart\""},
+		{"reading that exists", base("  - count: after", ""), "s:7:12: \"after\" is a reading that every round has: choose another name"},
+		{"reading twice", base("  - count: x\n  - count: x", ""), "s:8:12: duplicate reading \"x\": choose another name"},
+		{"unknown rule", base("", "  - {never: failed, rule: server-eror-on-retry}"), "s:9:27: unknown rule \"server-eror-on-retry\"; did you mean \"server-error-on-retry\"?"},
+		{"unknown rule below", base("", "  - {created: 1, below: nothing, rule: key-ignored}"), "s:9:25: unknown rule \"nothing\""},
+		{"no rule", base("", "  - {accepted: [first]}"), "s:9:5: missing field \"rule\"\n9 |   - {accepted: [first]}\n  |     ^"},
+		{"rule in an assumption", base("", "assume: [{accepted: [first], rule: key-ignored}]"), "s:9:30: unknown field \"rule\""},
+		{"two forms of an expectation", base("", "  - {same: [first], accepted: [first], rule: key-ignored}"), "s:9:21: expected one expectation, found both same and accepted"},
+		{"no form of an expectation", base("", "  - {rule: key-ignored}"), "s:9:5: expected an expectation: created, same, distinct, refused, accepted, failed or never"},
+		{"unknown label", base("", "  - {same: [frist]}"), "s:9:13: unknown label \"frist\"; did you mean \"first\"? (known: first)\n9 |   - {same: [frist]}\n  |             ^~~~~"},
+		{"no labels", base("", "  - {same: []}"), "s:9:12: expected labels of sends, found an empty list"},
+		{"unknown label of", base("", "  - {never: failed, of: [x], rule: key-ignored}"), "s:9:26: unknown label \"x\" (known: first)"},
+		{"unknown class", base("", "  - {never: error, rule: key-ignored}"), "s:9:13: expected none, busy, intermediary, success, in-progress, refused or failed, found \"error\""},
+		{"unknown reading", base("  - count: half", "  - {created: 1, since: hlaf, rule: key-ignored}"), "s:10:25: unknown reading \"hlaf\"; did you mean \"half\"? (known: half)"},
+		{"readings the wrong way round", base("  - count: x\n  - count: y", "  - {created: 1, since: y, until: x, rule: key-ignored}"), "s:11:35: expected a reading after \"y\", found \"x\""},
+		{"number of effects", base("", "  - {created: -1, rule: key-ignored}"), "s:9:15: expected a number from 0 to 1000, found \"-1\""},
+		{"effects in words", base("", "  - {created: once, rule: key-ignored}"), "s:9:15: expected per-key, found \"once\""},
+		{"field of another form", base("", "  - {same: [first], as: mismatch}"), "s:9:25: `as` belongs to `refused`: remove it"},
+		{"refusal", base("", "  - {refused: [first], as: conflict, rule: key-ignored}"), "s:9:28: expected mismatch or missing_key, found \"conflict\""},
+	} {
+		t.Run(c.reason, func(t *testing.T) {
+			s := set{rules: rules}
+			s.add("s", []byte(c.text))
+			_, err := s.result()
+			var mistakes strict.Errors
+			if !errors.As(err, &mistakes) || !strings.HasPrefix(mistakes.Pretty(), c.want) {
+				t.Errorf("got\n%s\nwant\n%s", mistakes.Pretty(), c.want)
+			}
+			if len(mistakes) != 1 && c.reason != "empty" && c.reason != "unknown form of a step" {
+				t.Errorf("expected one mistake:\n%s", mistakes.Pretty())
+			}
+		})
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	mine := write("mine.yaml", strings.Replace(base("", ""), "id: a", "id: mine", 1))
+	list, err := Load(mine)
+	if err != nil || list[len(list)-1].ID != "mine" || list[0].ID != "first-request" {
+		t.Errorf("got %d scenarios, %v", len(list), err)
+	}
+	again := write("again.yaml", strings.Replace(base("", ""), "id: a", "id: mine", 1))
+	taken := write("taken.yaml", strings.Replace(base("", ""), "id: a", "id: same-key-again\ncontrol: true", 1))
+	_, err = Load(mine, again, taken)
+	want := again + `:1:5: scenario "mine" exists already, in ` + mine + ": choose another id\n" +
+		taken + `:1:5: scenario "same-key-again" exists already, in same-key-again.yaml: choose another id` + "\n" +
+		taken + ":2:10: only one scenario can be the control, and first-request is: remove `control`"
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+	if _, err := Load(filepath.Join(dir, "none.yaml")); err == nil || !strings.HasPrefix(err.Error(), "cannot read the scenario: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzScenario(f *testing.F) {
+	names, err := builtinNames()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range names {
+		text, err := files.ReadFile(name + ".yaml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Add(script)
+	rules := ruleIDs(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		parsed := set{rules: rules}
+		parsed.add("s", []byte(text))
+		list, err := parsed.result()
+		var mistakes strict.Errors
+		if err != nil && !errors.As(err, &mistakes) {
+			t.Fatalf("no strict.Errors: %v", err)
+		}
+		for _, m := range mistakes {
+			if m.Line < 1 || m.Line > len(text)+1 || m.Col < 1 || m.Col > len([]rune(m.Source))+1 {
+				t.Errorf("%s has no place in the file", m)
+			}
+		}
+		if err != nil {
+			return
+		}
+		s := list[0]
+		if s.ID == "" || len(s.Steps) == 0 || len(s.Expect) == 0 || !s.Adaptive && s.Rounds == 0 {
+			t.Errorf("accepted %+v", s)
+		}
+	})
+}
