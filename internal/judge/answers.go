@@ -1,0 +1,193 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
+)
+
+// ruleReplayed is the one rule about refusals that an executed request does not break.
+const ruleReplayed = "different-body-replayed"
+
+// refused checks that sends end with a refusal, of the right status where one is documented.
+func (v *view) refused(e *scenarios.Expectation) outcome {
+	var out outcome
+	for _, i := range v.finals(e.Refused) {
+		x := v.x(i)
+		switch v.class[i] {
+		case trace.ClassRefused:
+			if x.Response.Status == 401 {
+				out.gap(authReason(x))
+				continue
+			}
+			out.judged = true
+			if right := v.rightStatuses(e.As); len(right) > 0 && !slices.Contains(right, x.Response.Status) {
+				out.findings = merge(out.findings, []trace.Finding{v.finding(ruleRefusal,
+					fmt.Sprintf("%s was refused with %d, expected one of %v", v.name(i), x.Response.Status, right),
+					fmt.Sprintf("one of the statuses %v", right), answerText(x), i)})
+			}
+		case trace.ClassSuccess:
+			out.judged = true
+			if f, bad := v.notRefused(e, i); bad {
+				out.findings = merge(out.findings, []trace.Finding{f})
+			}
+		case trace.ClassFailed:
+			out.gap(&trace.Reason{Code: trace.Assumption, Detail: v.name(i) + " should be refused, but was neither refused nor accepted: " + answerText(x)})
+		}
+	}
+	return out
+}
+
+func (v *view) rightStatuses(as string) []int {
+	switch as {
+	case "mismatch":
+		return v.in.Facts.Statuses.Mismatch
+	case "missing_key":
+		return v.in.Facts.Statuses.MissingKey
+	}
+	return nil
+}
+
+// notRefused judges success where a refusal is right. An other body that was executed is no replay: the created
+// expectation says so, and where that could not be judged it is said here.
+func (v *view) notRefused(e *scenarios.Expectation, i int) (trace.Finding, bool) {
+	x := v.x(i)
+	evidence, executed := []int{i}, true
+	for j := range v.round.Exchanges {
+		if j == i || v.class[j] != trace.ClassSuccess || !sameKey(v.x(j), x) || v.x(j).Done >= x.Started {
+			continue
+		}
+		if len(evidence) == 1 {
+			evidence = []int{j, i}
+		}
+		executed = executed && (v.ids[j].other(v.ids[i]) || v.effects.exceeded && !v.ids[j].same(v.ids[i]))
+	}
+	executed = executed && len(evidence) > 1
+	if e.Rule != ruleReplayed || !executed {
+		return v.finding(e.Rule, v.name(i)+" should be refused, but was answered with success", "a refusal (4xx)", answerText(x), evidence...), true
+	}
+	if v.effects.judged || v.effects.rule == "" {
+		return trace.Finding{}, false
+	}
+	return v.finding(v.effects.rule, v.name(i)+" should be refused, but was answered with a creation of its own", "a refusal (4xx)", answerText(x), evidence...), true
+}
+
+// accepted checks that sends end with success.
+func (v *view) accepted(e *scenarios.Expectation) outcome {
+	var out outcome
+	for _, i := range v.finals(e.Accepted) {
+		x := v.x(i)
+		switch v.class[i] {
+		case trace.ClassSuccess:
+			out.judged = true
+		case trace.ClassRefused, trace.ClassFailed:
+			if v.class[i] == trace.ClassRefused && x.Response.Status == 401 {
+				out.gap(authReason(x))
+				continue
+			}
+			out.judged = true
+			rule := e.Rule
+			if v.isConflict(x.Response.Status) && concludedBefore(v.in.Facts, v.learned, v.round, i, true) {
+				rule = ruleConflict
+			}
+			out.findings = merge(out.findings, []trace.Finding{v.finding(rule,
+				fmt.Sprintf("%s ended with status %d instead of success", v.name(i), x.Response.Status), "success", answerText(x), i)})
+		case trace.ClassInProgress:
+			out.gap(&trace.Reason{Code: trace.Assumption, Detail: v.name(i) + " was still in progress at the end: " + answerText(x)})
+		}
+	}
+	return out
+}
+
+// failed checks that sends are answered with 5xx.
+func (v *view) failed(e *scenarios.Expectation) outcome {
+	var out outcome
+	for _, i := range v.finals(e.Failed) {
+		switch v.class[i] {
+		case trace.ClassFailed:
+			out.judged = true
+		case trace.ClassNone, trace.ClassBusy, trace.ClassIntermediary: // reported for every exchange
+		default:
+			out.judged = true
+			out.findings = merge(out.findings, []trace.Finding{v.finding(e.Rule, v.name(i)+" should fail with 5xx", "status 5xx", answerText(v.x(i)), i)})
+		}
+	}
+	return out
+}
+
+// never checks that no answer has a class. An endpoint that answers so from the start, with nothing else
+// under way, shows nothing about retries.
+func (v *view) never(e *scenarios.Expectation) outcome {
+	var out outcome
+	among := v.labelled(e.Of)
+	bad := v.of(e.Never, among)
+	out.judged = len(among) > 0
+	if len(bad) == 0 {
+		return out
+	}
+	if first := v.uncontestedFirst(); first >= 0 && v.class[first] == e.Never {
+		out.judged = false
+		out.gap(&trace.Reason{Code: trace.Assumption, Detail: fmt.Sprintf("the first request was already so (%s): %s", classText(e.Never), answerText(v.x(first)))})
+		return out
+	}
+	evidence := bad
+	if ref := v.reference(v.labelled(nil)); ref >= 0 && !slices.Contains(bad, ref) {
+		evidence = append([]int{ref}, bad...)
+	}
+	out.findings = append(out.findings, v.finding(e.Rule,
+		fmt.Sprintf("%d of %s: %s", len(bad), plural(len(among), "answer"), classText(e.Never)), "none: "+classText(e.Never),
+		v.name(bad[0])+": "+answerText(v.x(bad[0])), evidence...))
+	return out
+}
+
+// uncontestedFirst is the first exchange of the round when it ended before any other began; else -1.
+func (v *view) uncontestedFirst() int {
+	first := -1
+	for i := range v.round.Exchanges {
+		if s := v.x(i).Started; s != 0 && (first < 0 || s < v.x(first).Started) {
+			first = i
+		}
+	}
+	for i := range v.round.Exchanges {
+		if first >= 0 && i != first && v.x(i).Started != 0 && v.x(i).Started < v.x(first).Done {
+			return -1
+		}
+	}
+	return first
+}
+
+// stuck checks that what is repeated until final does become final. It holds whatever else went wrong in the round.
+func (v *view) stuck() []trace.Finding {
+	var out []trace.Finding
+	for _, i := range v.finals(nil) {
+		s := v.send(i)
+		if s == nil || !s.UntilFinal || v.class[i] != trace.ClassInProgress {
+			continue
+		}
+		first := v.firstAttempt(i)
+		waited := v.x(i).Done - v.x(first).Started
+		if v.in.Case.Stop != nil && waited < v.in.Facts.InProgressLimit {
+			continue // the run stopped asking
+		}
+		evidence := []int{i}
+		if first != i {
+			evidence = []int{first, i}
+		}
+		out = merge(out, []trace.Finding{v.finding(ruleStuck,
+			fmt.Sprintf("%s was still in progress after %s and %.1f s", v.name(i), plural(v.x(i).Repeat+1, "attempt"), waited.Duration().Seconds()),
+			fmt.Sprintf("a final answer within %.1f s", v.in.Facts.InProgressLimit.Duration().Seconds()), answerText(v.x(i)), evidence...)})
+	}
+	return out
+}
+
+func (v *view) firstAttempt(i int) int {
+	first := i
+	for j := range v.round.Exchanges {
+		if v.x(j).Step == v.x(i).Step && v.x(j).Copy == v.x(i).Copy && v.x(j).Label == v.x(i).Label && v.x(j).Repeat < v.x(first).Repeat {
+			first = j
+		}
+	}
+	return first
+}

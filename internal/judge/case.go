@@ -1,0 +1,275 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
+)
+
+// Case judges one case: every expectation of its scenario in every round that counts. A broken rule at or above
+// FailOn fails it, whatever else is unclear; otherwise anything that could not be judged makes it inconclusive.
+func Case(in Input) trace.Result {
+	if reason := unfit(&in); reason != nil {
+		return conclude(&in, trace.Result{}, reason)
+	}
+	h := hear(&in, false)
+	r := trace.Result{
+		Rounds: h.counted, Findings: worstFirst(h.findings), Firing: firing(h.views), Uncounted: h.uncounted,
+	}
+	if text := sentTwice(in.rounds()); text != "" {
+		r.Verdict, r.Detail = trace.Error, text
+		return r
+	}
+	r = conclude(&in, r, h.reason())
+	if r.Verdict == trace.Pass || r.Verdict == trace.Warn {
+		r.Power = power(h)
+	}
+	return r
+}
+
+// Violated reports whether the rounds so far show for certain what a race is looked for: more effects than
+// there may be, by counts or by answers, or a key that stays in progress. Other broken rules do not end the
+// search, because the worse one may still come; nor does a counter that is behind.
+func Violated(in Input) bool {
+	if unfit(&in) != nil {
+		return false
+	}
+	h := hear(&in, true)
+	return h.second || slices.ContainsFunc(h.findings, func(f trace.Finding) bool { return f.Rule == ruleStuck })
+}
+
+func (in *Input) rounds() []trace.Round {
+	if !in.Case.OnControl {
+		return in.Case.Trace
+	}
+	if in.Control == nil {
+		return nil
+	}
+	return in.Control.Rounds
+}
+
+// unfit says why nothing of the case can be judged; nil when something can.
+func unfit(in *Input) *trace.Reason {
+	stop := in.Case.Stop
+	switch {
+	case stop != nil && skips(stop.Code):
+		return stop
+	case in.Control == nil && stop != nil:
+		return stop
+	case in.Control == nil:
+		return &trace.Reason{Code: trace.ControlUnsound, Detail: "the control was not sent, so there is nothing to measure against"}
+	case in.Case.OnControl:
+		return nil
+	case !in.Control.Learned.Sound && in.Control.Learned.Reason != nil:
+		return in.Control.Learned.Reason
+	case !in.Control.Learned.Sound:
+		return &trace.Reason{Code: trace.ControlUnsound, Detail: "the control is not sound"}
+	}
+	for _, body := range []string{scenarios.BodyOther, scenarios.BodyFail} {
+		if why := in.Control.Learned.Bodies[body]; why != nil && in.Scenario.UsesBody(body) {
+			return why
+		}
+	}
+	return nil
+}
+
+// hearing collects what the rounds of a case show.
+type hearing struct {
+	in *Input
+	// views are the rounds that are not void, counted is how many of them were judged.
+	views    []*view
+	counted  int
+	findings []trace.Finding
+	gaps     []trace.Reason
+	// passedOver say why rounds were not judged; they matter only when no other round counts.
+	passedOver []trace.Reason
+	// judged says of each expectation, by index, whether any round could judge it.
+	judged    []bool
+	second    bool
+	uncounted bool
+}
+
+func hear(in *Input, early bool) *hearing {
+	h := &hearing{in: in, judged: make([]bool, len(in.Scenario.Expect))}
+	rounds := in.rounds()
+	for i := range rounds {
+		if rounds[i].Void != "" {
+			continue
+		}
+		v := newView(in, in.Control.Learned, &rounds[i])
+		h.views = append(h.views, v)
+		h.add(h.round(v, early))
+	}
+	return h
+}
+
+// round judges one round. What does not depend on the round being as planned comes first.
+func (h *hearing) round(v *view, early bool) []trace.Finding {
+	found := v.stuck()
+	if why := v.passOver(); why != nil {
+		h.passedOver = append(h.passedOver, *why)
+		return found
+	}
+	h.gaps = append(h.gaps, v.open()...)
+	if why := v.assumptions(); why != nil {
+		h.gaps = append(h.gaps, why...)
+		return found
+	}
+	h.counted++
+	v.effects = effects{judged: true, counted: true}
+	for _, wantsEffects := range []bool{true, false} { // answers are read in the light of the effects
+		for i := range h.in.Scenario.Expect {
+			e := &h.in.Scenario.Expect[i]
+			if (e.Created != nil) != wantsEffects {
+				continue
+			}
+			out := v.check(e, early)
+			if wantsEffects {
+				v.effects.add(e, &out)
+			}
+			h.judged[i] = h.judged[i] || out.judged
+			h.second = h.second || out.second
+			h.uncounted = h.uncounted || out.uncounted
+			h.gaps = append(h.gaps, out.gaps...)
+			found = merge(found, out.findings)
+		}
+	}
+	return found
+}
+
+func (e *effects) add(x *scenarios.Expectation, out *outcome) {
+	e.stated = true
+	e.judged = e.judged && out.judged
+	e.counted = e.counted && out.judged && !out.uncounted
+	e.exceeded = e.exceeded || out.second
+	if e.rule == "" {
+		e.rule = x.Rule
+	}
+}
+
+// check judges one expectation.
+func (v *view) check(e *scenarios.Expectation, early bool) outcome {
+	switch {
+	case e.Created != nil:
+		return v.created(e, early)
+	case e.Same != nil:
+		return v.same(e)
+	case e.Distinct != nil:
+		return v.distinct(e)
+	case e.Refused != nil:
+		return v.refused(e)
+	case e.Accepted != nil:
+		return v.accepted(e)
+	case e.Failed != nil:
+		return v.failed(e)
+	}
+	return v.never(e)
+}
+
+// add merges the findings of a round into those of the case: the first round that shows a rule is the evidence.
+func (h *hearing) add(found []trace.Finding) {
+	for _, f := range found {
+		i := slices.IndexFunc(h.findings, func(g trace.Finding) bool { return g.Rule == f.Rule })
+		if i < 0 {
+			h.findings = append(h.findings, f)
+			continue
+		}
+		h.findings[i].Seen++
+		if !h.findings[i].Severity.AtLeast(f.Severity) {
+			f.Seen = h.findings[i].Seen
+			h.findings[i] = f
+		}
+	}
+}
+
+// reason is what most keeps the case from being judged; nil when nothing does.
+func (h *hearing) reason() *trace.Reason {
+	switch {
+	case h.in.Case.Stop != nil:
+		return h.in.Case.Stop
+	case h.in.Case.OnControl && !h.in.Control.Learned.Sound && h.in.Control.Learned.Reason != nil:
+		return h.in.Control.Learned.Reason
+	case len(h.gaps) > 0:
+		return weightiest(h.gaps)
+	case h.counted == 0 && len(h.passedOver) > 0:
+		return weightiest(h.passedOver)
+	case h.counted == 0:
+		return &trace.Reason{Code: trace.NoEvidence, Detail: "no round of this case counts", Enable: "run it again"}
+	}
+	return h.unjudged()
+}
+
+// unjudged says which expectation no round could judge. What never happened is no proof by itself, and
+// distinct answers say nothing that counted effects do not.
+func (h *hearing) unjudged() *trace.Reason {
+	counted := slices.ContainsFunc(h.in.Scenario.Expect, func(e scenarios.Expectation) bool { return e.Created != nil })
+	proved := false
+	for i, e := range h.in.Scenario.Expect {
+		proved = proved || h.judged[i] && e.Never == ""
+		if h.judged[i] || e.Never != "" || e.Distinct != nil && counted {
+			continue
+		}
+		if e.Created == nil {
+			return &trace.Reason{Code: trace.NoEvidence, Detail: formOf(&e) + " could not be checked with these answers: " + h.answers(slices.Concat(e.Same, e.Distinct, e.Refused, e.Accepted, e.Failed))}
+		}
+		return &trace.Reason{Code: trace.NoEvidence,
+			Detail: "how many effects there were cannot be told: no counter, and the answers do not name enough of what was created",
+			Enable: "counters: {name: {http: \"GET /path?reference={{marker}}\", value: $.count}}, or --count for probe"}
+	}
+	if !proved {
+		return &trace.Reason{Code: trace.NoEvidence, Detail: "nothing that this case expects could be seen", Enable: "add a counter"}
+	}
+	return nil
+}
+
+// answers shows what the first round got under some labels.
+func (h *hearing) answers(labels []string) string {
+	v := h.views[0]
+	var out []string
+	for _, i := range v.finals(labels) {
+		out = append(out, v.name(i)+": "+answerText(v.x(i)))
+	}
+	return strings.Join(out, "; ")
+}
+
+func formOf(e *scenarios.Expectation) string {
+	switch {
+	case e.Same != nil:
+		return fmt.Sprintf("`same: %v`", e.Same)
+	case e.Distinct != nil:
+		return fmt.Sprintf("`distinct: %v`", e.Distinct)
+	case e.Refused != nil:
+		return fmt.Sprintf("`refused: %v`", e.Refused)
+	case e.Accepted != nil:
+		return fmt.Sprintf("`accepted: %v`", e.Accepted)
+	}
+	return fmt.Sprintf("`failed: %v`", e.Failed)
+}
+
+// sentTwice reports a request that reached the wire more than once: then the tool itself forged the evidence.
+func sentTwice(rounds []trace.Round) string {
+	for i := range rounds {
+		for _, x := range rounds[i].Exchanges {
+			if x.Wire > 1 {
+				return fmt.Sprintf("exchange %d reached the wire %d times, expected once; please report this as a fault of retrysafe", x.ID, x.Wire)
+			}
+		}
+	}
+	return ""
+}
+
+func worstFirst(fs []trace.Finding) []trace.Finding {
+	slices.SortStableFunc(fs, func(a, b trace.Finding) int {
+		switch {
+		case a.Severity == b.Severity:
+			return 0
+		case a.Severity.AtLeast(b.Severity):
+			return -1
+		}
+		return 1
+	})
+	return fs
+}

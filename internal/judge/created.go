@@ -1,0 +1,233 @@
+package judge
+
+import (
+	"fmt"
+
+	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
+)
+
+// window is the part of a round that a created expectation is about.
+type window struct {
+	start, end *trace.Reading
+	later      []*trace.Reading
+	// members are the exchanges in it, earlier those before it.
+	members, earlier []int
+	// n is how many effects there may be, least how many there must be. They differ where each key has its own
+	// effect and not every key was answered with success.
+	n, least int
+}
+
+func (v *view) window(c *scenarios.Created) (window, bool) {
+	since, until := c.Since, c.Until
+	if since == "" {
+		since = trace.ReadingBefore
+	}
+	if until == "" {
+		until = trace.ReadingAfter
+	}
+	w := window{start: reading(v.round, since), end: reading(v.round, until), n: c.N}
+	w.least = w.n
+	if c.PerKey {
+		all := v.labelled(nil)
+		w.n, w.least = len(v.keys(all)), len(v.keys(v.of(trace.ClassSuccess, all)))
+	}
+	if c.Until == "" {
+		for i := range v.round.Readings {
+			if v.round.Readings[i].Name == trace.ReadingLate {
+				w.later = append(w.later, &v.round.Readings[i])
+			}
+		}
+	}
+	if c.Since != "" && w.start == nil || c.Until != "" && w.end == nil {
+		return w, false
+	}
+	for i := range v.round.Exchanges {
+		switch done := v.x(i).Done; {
+		case c.Since != "" && done <= w.start.At:
+			w.earlier = append(w.earlier, i)
+		case c.Until == "" || done <= w.end.At:
+			w.members = append(w.members, i)
+		}
+	}
+	return w, true
+}
+
+// keys are the different keys that were sent among some exchanges.
+func (v *view) keys(among []int) map[string]bool {
+	out := map[string]bool{}
+	for _, i := range among {
+		if v.x(i).Key != "" && v.x(i).Started != 0 {
+			out[v.x(i).Key] = true
+		}
+	}
+	return out
+}
+
+// created checks how many effects there were. With early set the counters may still be behind, so answers that name
+// more creations than there may be count as a second effect as well.
+func (v *view) created(e *scenarios.Expectation, early bool) outcome {
+	w, ok := v.window(e.Created)
+	if !ok {
+		return outcome{}
+	}
+	if len(v.in.Facts.Counters) == 0 {
+		return v.createdByAnswers(e, w)
+	}
+	var out outcome
+	var cs []change
+	if w.start != nil && w.end != nil {
+		var unreadable []string
+		cs, unreadable = changes(v.in.Facts.Counters, w.start, w.end, w.later)
+		for _, why := range unreadable {
+			out.gap(&trace.Reason{Code: trace.CounterUnreadable, Detail: why})
+		}
+	} else {
+		out.gap(&trace.Reason{Code: trace.CounterUnreadable, Detail: "the counters were not read at both ends of the round"})
+	}
+	switch {
+	case len(cs) == 0:
+		byAnswers := v.createdByAnswers(e, w)
+		byAnswers.gaps = append(out.gaps, byAnswers.gaps...)
+		return byAnswers
+	case len(out.gaps) == 0:
+		v.createdByCounts(e, w, cs, &out)
+	}
+	if early && !out.second {
+		out.second = v.createdByAnswers(e, w).second
+	}
+	return out
+}
+
+func (v *view) createdByCounts(e *scenarios.Expectation, w window, cs []change, out *outcome) {
+	var above, below, exact []change
+	for _, c := range cs {
+		switch {
+		case c.above(w.n):
+			above = append(above, c)
+		case c.below(w.least):
+			below = append(below, c)
+		default:
+			exact = append(exact, c)
+		}
+	}
+	out.judged = true
+	switch {
+	case len(above) > 0 && e.Rule == "":
+		out.judged = false
+		out.gap(&trace.Reason{Code: trace.ControlUnsound,
+			Detail: v.subject(w) + " had " + effectsOf(above) + ": " + risesText(w.n, above)})
+	case len(above) > 0:
+		out.second = true
+		rule := e.Rule
+		switch {
+		case w.n >= 1 && len(above) < len(cs) && len(above)+len(exact) == len(cs):
+			rule = ruleSideEffect
+		case w.n >= 1 && !e.Created.PerKey && v.answersAgree(w):
+			rule = ruleSilent
+		}
+		f := v.finding(rule, v.subject(w)+" had "+effectsOf(above)+": "+risesText(w.n, above),
+			expectedText(w.n, cs), actualText(cs), v.witnesses(w)...)
+		f.Counts = countChanges(w.n, cs)
+		out.findings = append(out.findings, f)
+	case len(below) > 0:
+		v.tooFew(e, w, cs, below, out)
+	}
+}
+
+// The rules that created expectations choose by what was seen.
+const (
+	ruleSilent     = "silent-duplicate"
+	ruleSideEffect = "side-effect-repeated"
+	ruleNothing    = "nothing-created"
+)
+
+// tooFew judges a counter that rose by less than planned. That says something only beside a success answer; for
+// the control only when nothing rose at all and what the answer named is not there either.
+func (v *view) tooFew(e *scenarios.Expectation, w window, cs, below []change, out *outcome) {
+	successes := v.of(trace.ClassSuccess, w.members)
+	if len(successes) == 0 {
+		out.judged = false
+		return
+	}
+	if v.in.Case.OnControl {
+		for _, c := range cs {
+			if c.rise() != 0 {
+				out.judged = false
+				return
+			}
+		}
+		if locatedFound(v.in.Control) {
+			out.judged = false
+			return
+		}
+	}
+	rule := e.Created.Below
+	if rule == "" {
+		rule = ruleNothing
+	}
+	actual := actualText(cs)
+	for _, c := range below {
+		actual += "\n" + c.said()
+	}
+	f := v.finding(rule, fmt.Sprintf("%s answered with success, but %s", plural(len(successes), "request"), risesText(w.least, below)),
+		expectedText(w.least, cs), actual, successes...)
+	f.Counts = countChanges(w.least, cs)
+	out.findings = append(out.findings, f)
+}
+
+// answersAgree reports whether nobody who only sees the answers could tell that there was more than one effect.
+func (v *view) answersAgree(w window) bool {
+	successes := v.of(trace.ClassSuccess, w.members)
+	if len(successes) < 2 {
+		return false
+	}
+	for _, i := range w.members {
+		switch v.class[i] {
+		case trace.ClassSuccess:
+			if !v.ids[successes[0]].same(v.ids[i]) {
+				return false
+			}
+		case trace.ClassInProgress, trace.ClassBusy:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// witnesses are the success answers of a window, or everything in it when there are none.
+func (v *view) witnesses(w window) []int {
+	if s := v.of(trace.ClassSuccess, w.members); len(s) > 0 {
+		return s
+	}
+	return w.members
+}
+
+// subject says what was sent in a window, such as "5 requests with one key".
+func (v *view) subject(w window) string {
+	sent := 0
+	for _, i := range w.members {
+		if v.x(i).Started != 0 {
+			sent++
+		}
+	}
+	switch keys := len(v.keys(w.members)); keys {
+	case 0:
+		return plural(sent, "request") + " without a key"
+	case 1:
+		return plural(sent, "request") + " with one key"
+	default:
+		return fmt.Sprintf("%s with %d keys", plural(sent, "request"), keys)
+	}
+}
+
+func effectsOf(cs []change) string {
+	most := int64(0)
+	for _, c := range cs {
+		if c.fact.Rise > 0 {
+			most = max(most, c.rise()/c.fact.Rise)
+		}
+	}
+	return plural(most, "effect")
+}

@@ -1,0 +1,78 @@
+package judge
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"retrysafe/internal/trace"
+)
+
+// curl gives the lines that repeat the first two exchanges of a finding by hand: none where a race or a cut
+// connection is part of the script, because no line can repeat that.
+func (v *view) curl(evidence []int) []string {
+	for _, s := range v.in.Scenario.Sends() {
+		if s.Together > 1 || s.Cut != nil || s.Background {
+			return nil
+		}
+	}
+	var out []string
+	for _, i := range evidence[:min(len(evidence), 2)] {
+		if line := curlLine(&v.x(i).Request); line != "" {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// curlLine is a request as a line for a POSIX shell; empty when the record does not hold the whole body.
+func curlLine(r *trace.Request) string {
+	if r.Body.Truncated {
+		return ""
+	}
+	parts := []string{"curl -i -X " + quote(r.Method) + " " + quote(r.URL)}
+	if strings.ContainsAny(r.URL, "[]{}") {
+		parts = append(parts, "--globoff")
+	}
+	for _, h := range r.Headers {
+		switch strings.ToLower(h.Name) {
+		case "host", "content-length", "connection", "user-agent", "traceparent":
+		default:
+			parts = append(parts, "-H "+quote(headerArgument(h)))
+		}
+	}
+	if isEmpty(r.Body) {
+		return strings.Join(parts, " ")
+	}
+	if firstHeader(r.Headers, "Content-Type") == "" {
+		parts = append(parts, "-H 'Content-Type:'") // else curl adds one
+	}
+	body := r.Body.Bytes()
+	if r.Body.Base64 != nil || strings.ContainsRune(r.Body.Text, 0) { // no argument of a shell can hold these
+		return fmt.Sprintf("echo %s | base64 -d | %s --data-binary @-", quote(base64.StdEncoding.EncodeToString(body)), strings.Join(parts, " "))
+	}
+	option := "--data-binary "
+	if strings.HasPrefix(r.Body.Text, "@") {
+		option = "--data-raw " // --data-binary would read a file of that name
+	}
+	return strings.Join(append(parts, option+quote(r.Body.Text)), " ")
+}
+
+// headerArgument is a header line as curl takes it: one without a value needs a semicolon, or curl leaves it out.
+func headerArgument(h trace.Header) string {
+	if h.Value == "" {
+		return h.Name + ";"
+	}
+	return h.Name + ": " + h.Value
+}
+
+// quote puts s in single quotes for a POSIX shell, where it needs them.
+func quote(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:", r)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

@@ -1,0 +1,122 @@
+package judge
+
+import "retrysafe/internal/trace"
+
+// The exit codes of a run.
+const (
+	exitPass       = 0
+	exitViolations = 1
+	exitUnjudged   = 3
+)
+
+// skips reports whether a reason means that the case was not meant to run.
+func skips(c trace.Code) bool {
+	switch c {
+	case trace.Needs, trace.NotApplicable, trace.PlanSkip, trace.WaitTooLong:
+		return true
+	}
+	return false
+}
+
+// conclude gives the verdict of a result whose findings are known: fail, then inconclusive, then warn, then pass.
+func conclude(in *Input, r trace.Result, why *trace.Reason) trace.Result {
+	failOn := in.FailOn
+	if failOn == "" {
+		failOn = trace.Major
+	}
+	for _, f := range r.Findings {
+		if f.Severity.AtLeast(failOn) {
+			r.Verdict = trace.Fail
+			return r
+		}
+	}
+	switch {
+	case why == nil && len(r.Findings) == 0:
+		r.Verdict = trace.Pass
+		return r
+	case why == nil:
+		r.Verdict = trace.Warn
+		return r
+	}
+	r.Reason, r.Detail, r.Enable = why.Code, why.Detail, why.Enable
+	switch {
+	case skips(why.Code):
+		r.Verdict = trace.Skip
+	case in.Allow[why.Code] && why.Code != trace.Unreachable && why.Code != trace.Auth:
+		r.Verdict, r.Reason = trace.Skip, trace.Allowed
+		r.Detail = "inconclusive (" + string(why.Code) + "), which --allow-inconclusive permits: " + why.Detail
+	default:
+		r.Verdict = trace.Inconclusive
+	}
+	return r
+}
+
+// worst ranks verdicts; an unknown one counts as error.
+func worst(v trace.Verdict) int {
+	switch v {
+	case "", trace.Skip:
+		return 0
+	case trace.Pass:
+		return 1
+	case trace.Warn:
+		return 2
+	case trace.Inconclusive:
+		return 3
+	case trace.Fail:
+		return 5
+	}
+	return 4
+}
+
+// EndpointVerdict is the worst verdict of the cases: fail, error, inconclusive, warn, pass, skip in that order.
+// Without cases it is skip.
+func EndpointVerdict(cases []trace.Case) trace.Verdict {
+	verdict := trace.Skip
+	for i := range cases {
+		if worst(cases[i].Verdict) > worst(verdict) {
+			verdict = cases[i].Verdict
+		}
+	}
+	return verdict
+}
+
+// Summarize counts the verdicts of all cases and gives the exit code: 1 when any case failed; else 3 when one
+// could not be judged, the tool failed, or nothing ran; else 0. Requests is left at 0 for the caller to fill in.
+func Summarize(endpoints []trace.Endpoint) trace.Summary {
+	s := trace.Summary{Verdict: trace.Skip}
+	for i := range endpoints {
+		cases := endpoints[i].Cases
+		if v := EndpointVerdict(cases); worst(v) > worst(s.Verdict) {
+			s.Verdict = v
+		}
+		for j := range cases {
+			count(&s.Cases, cases[j].Verdict)
+		}
+	}
+	switch s.Verdict {
+	case trace.Pass, trace.Warn:
+		s.ExitCode = exitPass
+	case trace.Fail:
+		s.ExitCode = exitViolations
+	default:
+		s.ExitCode = exitUnjudged
+	}
+	return s
+}
+
+func count(t *trace.Tally, v trace.Verdict) {
+	switch v {
+	case trace.Pass:
+		t.Pass++
+	case trace.Fail:
+		t.Fail++
+	case trace.Warn:
+		t.Warn++
+	case trace.Inconclusive:
+		t.Inconclusive++
+	case trace.Skip:
+		t.Skip++
+	case trace.Error:
+		t.Error++
+	}
+}
