@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
+)
+
+// caseRun is one scenario being run on one endpoint.
+type caseRun struct {
+	e      *endpointRun
+	s      *scenarios.Scenario
+	t      *trace.Case
+	rounds []*round
+}
+
+// sends reports whether the case has anything to send: it was not skipped, is not judged on the control, and
+// the control allows it.
+func (c *caseRun) sends() bool {
+	ctl := c.e.t.Control
+	return c.t.Stop == nil && !c.s.Control && ctl != nil && ctl.Learned.Sound
+}
+
+// run executes rounds until a violation, the last round, or something that stops the case. The turn is held
+// when it is called and when it returns.
+func (c *caseRun) run(ctx context.Context) {
+	c.e.start(c.s.ID)
+	c.t.Started = c.e.Clock()
+	c.t.Stop = c.unusable()
+	want := c.s.Rounds
+	if c.s.Adaptive {
+		want = scenarios.MaxRounds
+	}
+	// A void round is repeated, but not for ever: an endpoint that turns half the rounds away gives no answer.
+	for n, counted := 1, 0; c.t.Stop == nil && counted < want; n++ {
+		if c.t.Stop = c.stopBefore(ctx, n, want); c.t.Stop != nil {
+			break
+		}
+		rd := c.e.newRound(n, c.s, c.s.ID, fmt.Sprint(n))
+		c.rounds = append(c.rounds, rd)
+		rd.run(ctx)
+		if rd.unmarked() {
+			rd.settle(ctx) // the next round would move the same counters
+		}
+		c.record()
+		c.t.Stop = rd.stop
+		if c.t.Stop == nil {
+			c.t.Stop = c.gaveUp(rd)
+		}
+		if rd.t.Void == "" {
+			counted++
+			if c.violated(ctx, rd) {
+				break
+			}
+		}
+		if counted < want {
+			c.e.sleep(ctx, rd.backOff)
+			c.e.yield()
+		}
+	}
+	if len(c.rounds) > 0 && !c.rounds[0].unmarked() {
+		c.settle(ctx)
+	}
+	c.record()
+	c.t.Ended = c.e.Clock()
+	if ctx.Err() != nil {
+		c.t.Stop = &trace.Reason{Code: trace.Interrupted, Detail: "the run was interrupted while the case was under way"}
+	}
+}
+
+// violated reports whether the round shows a broken rule for certain, after which an adaptive case needs no more
+// rounds. Where a counter without a marker is among the evidence, it is watched idle once more.
+func (c *caseRun) violated(ctx context.Context, rd *round) bool {
+	if !(c.s.Adaptive || rd.unmarked()) || !c.e.Deciders.Violated(c.s, c.e.t, c.t) {
+		return false
+	}
+	if rd.unmarked() {
+		rd.watchAgain(ctx)
+		c.record()
+	}
+	return c.s.Adaptive
+}
+
+// unusable says why a body that the script uses does not work here; nil when it does.
+func (c *caseRun) unusable() *trace.Reason {
+	for body, why := range c.e.t.Control.Learned.Bodies {
+		if why != nil && c.s.UsesBody(body) {
+			return why
+		}
+	}
+	return nil
+}
+
+func (c *caseRun) stopBefore(ctx context.Context, n, want int) *trace.Reason {
+	if ctx.Err() != nil {
+		return &trace.Reason{Code: trace.Interrupted, Detail: "the run was interrupted before the case was done"}
+	}
+	if n > 2*want {
+		return &trace.Reason{Code: trace.StillBusy,
+			Detail: fmt.Sprintf("%d of %d rounds had fewer than two copies that were not turned away (429, or 503 with Retry-After)", n-1-want, n-1)}
+	}
+	return c.e.spend(c.e.cost(c.s))
+}
+
+// gaveUp says that the endpoint could not be reached or did not answer in time, after which more rounds
+// would only wait again.
+func (c *caseRun) gaveUp(rd *round) *trace.Reason {
+	for i := range rd.t.Exchanges {
+		x := &rd.t.Exchanges[i]
+		switch {
+		case x.Complete() || x.Cut != nil:
+		case x.Wire == 0:
+			return &trace.Reason{Code: trace.Unreachable, Detail: "no connection could be made: " + x.Error}
+		case (x.Done - x.Started).Duration() >= c.e.Plan.Limits.Request:
+			return &trace.Reason{Code: trace.Timeout, Detail: "no complete answer within limits.request: " + x.Error}
+		}
+	}
+	return nil
+}
+
+// settle reads the counters of all rounds until they are final. Rounds whose counters are marked settle together.
+func (c *caseRun) settle(ctx context.Context) {
+	var open []*round
+	for _, rd := range c.rounds {
+		if rd.t.Void == "" {
+			open = append(open, rd)
+		}
+	}
+	settleAll(ctx, c.e, open)
+}
+
+// record copies the rounds into the trace.
+func (c *caseRun) record() {
+	c.t.Trace = c.t.Trace[:0]
+	for _, rd := range c.rounds {
+		c.t.Trace = append(c.t.Trace, *rd.t)
+	}
+}
+
+// end tells who wants to know that the case has ended.
+func (c *caseRun) end() {
+	if c.e.OnCase == nil {
+		return
+	}
+	c.e.events.Lock()
+	defer c.e.events.Unlock()
+	c.e.OnCase(c.e.t, c.t)
+}
+
+// yield lets a case that waits for the turn go on.
+func (e *endpointRun) yield() {
+	if e.overlap {
+		e.turn.give()
+		e.turn.take()
+	}
+}

@@ -1,0 +1,252 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"retrysafe/internal/plan"
+	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
+)
+
+// endpointRun is one endpoint being tested.
+type endpointRun struct {
+	*run
+	plan *plan.Endpoint
+	t    *trace.Endpoint
+	used atomic.Int64 // requests sent to this endpoint and its set-up
+	// cases are the ones being run, in the order of t.Cases.
+	cases []*caseRun
+	// controls are the control's rounds, in the order of the record.
+	controls []*round
+	// overlap is true when a case that waits lets others send meanwhile.
+	overlap bool
+}
+
+// execute runs the control and then the cases.
+func (e *endpointRun) execute(ctx context.Context) {
+	e.list()
+	if e.runnable() {
+		e.turn.take()
+		e.control(ctx)
+		e.turn.give()
+	}
+	e.overlap = e.mayOverlap()
+	var running sync.WaitGroup
+	for _, c := range e.cases {
+		if !c.sends() {
+			c.end()
+			continue
+		}
+		e.turn.take()
+		running.Go(func() {
+			defer c.end()
+			defer e.turn.give()
+			c.run(ctx)
+		})
+		if !e.overlap {
+			running.Wait()
+		}
+	}
+	running.Wait()
+}
+
+// list makes the record of every case and says which need no requests.
+func (e *endpointRun) list() {
+	e.t.Cases = make([]trace.Case, len(e.Scenarios))
+	for i, s := range e.Scenarios {
+		c := &caseRun{e: e, s: s, t: &e.t.Cases[i]}
+		*c.t = trace.Case{Scenario: s.ID, Title: s.Title, OnControl: s.Control, Stop: Unmet(e.Plan, e.plan, s)}
+		e.cases = append(e.cases, c)
+	}
+}
+
+func (e *endpointRun) runnable() bool {
+	for _, c := range e.cases {
+		if c.t.Stop == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// mayOverlap reports whether a case may send while another one waits. A counter without a marker would
+// see the other's effects. And where keys live hardly longer than a few requests take, a case that has to wait
+// for its turn would miss the moment it waited for: others hold the turn for up to eight requests of a
+// round, and a tenth of the lifetime is what the scenarios leave as margin.
+func (e *endpointRun) mayOverlap() bool {
+	for _, c := range e.t.Facts.Counters {
+		if !c.Marked {
+			return false
+		}
+	}
+	if e.t.Control == nil || e.t.Facts.Lifetime == 0 {
+		return true
+	}
+	return 8*e.t.Control.Learned.Handling < e.t.Facts.Lifetime/10
+}
+
+// control sends the uncontested first requests and the other bodies that cases rely on.
+func (e *endpointRun) control(ctx context.Context) {
+	e.start(e.Control.ID)
+	c := &trace.Control{}
+	e.t.Control = c
+	for n := 1; n <= e.Control.Rounds; n++ {
+		rd := e.controlRound(ctx, e.Control, n, "")
+		rd.settle(ctx)
+		c.Rounds = append(c.Rounds, *rd.t)
+		e.controls = append(e.controls, rd)
+		if e.learn(ctx, rd.stop); !c.Learned.Sound {
+			e.locate(ctx)
+			return
+		}
+	}
+	for _, body := range e.usedBodies() {
+		rd := e.controlRound(ctx, controlWith(e.Control, body), 1, body)
+		c.Variants = append(c.Variants, *rd.t)
+		e.learn(ctx, rd.stop)
+	}
+}
+
+func (e *endpointRun) controlRound(ctx context.Context, s *scenarios.Scenario, n int, body string) *round {
+	rd := e.newRound(n, s, "control", body)
+	rd.t.Variant = body
+	rd.watch = n == 1 && body == ""
+	if rd.stop = e.spend(e.cost(s)); rd.stop == nil {
+		rd.run(ctx)
+	}
+	return rd
+}
+
+// cost is how many requests a round of the script sends when nothing has to be repeated.
+func (e *endpointRun) cost(s *scenarios.Scenario) int {
+	return s.Requests() + len(e.plan.Setup)*max(1, len(s.Letters()))
+}
+
+// learn has the control judged so far. What kept the tool itself from sending it comes first.
+func (e *endpointRun) learn(ctx context.Context, stop *trace.Reason) {
+	c := e.t.Control
+	c.Learned = e.Deciders.Learn(e.t.Facts, c)
+	if ctx.Err() != nil {
+		stop = &trace.Reason{Code: trace.Interrupted, Detail: "the run was interrupted while the control was under way"}
+	}
+	if stop != nil {
+		c.Learned.Sound, c.Learned.Reason = false, stop
+	}
+}
+
+// usedBodies are the bodies other than the original that must be known to work before a case relies on them.
+func (e *endpointRun) usedBodies() []string {
+	for _, c := range e.cases {
+		if c.t.Stop == nil && c.s.UsesBody(scenarios.BodyOther) {
+			return []string{scenarios.BodyOther}
+		}
+	}
+	return nil
+}
+
+// controlWith is the control's script with another body.
+func controlWith(s *scenarios.Scenario, body string) *scenarios.Scenario {
+	v := *s
+	v.Steps = nil
+	for _, st := range s.Steps {
+		if st.Send != nil {
+			send := *st.Send
+			send.Body = body
+			st.Send = &send
+		}
+		v.Steps = append(v.Steps, st)
+	}
+	return &v
+}
+
+// locate asks for what the first answer's Location names when that answer was a success and no counter
+// rose: a resource that is there shows that the counter looks at the wrong thing.
+func (e *endpointRun) locate(ctx context.Context) {
+	c := e.t.Control
+	target := located(&c.Rounds[0])
+	if target == "" || ctx.Err() != nil || e.allowed(target) != nil {
+		return
+	}
+	x := e.get(ctx, target, &scope{})
+	c.Located = &x
+	e.learn(ctx, nil)
+}
+
+// located is the absolute URL that the Location of a round's success answer names; empty when there is
+// none, or when a counter rose.
+func located(t *trace.Round) string {
+	if len(t.Exchanges) == 0 || len(t.Readings) < 2 {
+		return ""
+	}
+	x := t.Exchanges[len(t.Exchanges)-1]
+	if !x.Complete() || x.Response.Status/100 != 2 {
+		return ""
+	}
+	before, after := t.Readings[0], t.Readings[len(t.Readings)-1]
+	for i, v := range after.Values {
+		if v.Error != "" || v.N != before.Values[i].N {
+			return ""
+		}
+	}
+	for _, h := range x.Response.Headers {
+		if strings.EqualFold(h.Name, "Location") {
+			return absolute(x.Request.URL, h.Value)
+		}
+	}
+	return ""
+}
+
+func absolute(base, ref string) string {
+	b, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	u, err := b.Parse(ref)
+	if err != nil {
+		return ""
+	}
+	return u.String()
+}
+
+// start tells who wants to know which scenario begins.
+func (r *endpointRun) start(scenario string) {
+	if r.OnStart == nil {
+		return
+	}
+	r.events.Lock()
+	defer r.events.Unlock()
+	r.OnStart(r.t.Name, scenario)
+}
+
+// spend takes n requests from the budgets, or says why it cannot.
+func (e *endpointRun) spend(n int) *trace.Reason {
+	used, all := e.used.Add(int64(n)), e.requests.Add(int64(n))
+	switch {
+	case e.EndpointBudget > 0 && used > int64(e.EndpointBudget):
+		return outOfBudget("this endpoint", e.EndpointBudget, "--endpoint-requests")
+	case e.MaxRequests > 0 && all > int64(e.MaxRequests):
+		return outOfBudget("the run", e.MaxRequests, "--max-requests")
+	}
+	return nil
+}
+
+func outOfBudget(of string, budget int, flag string) *trace.Reason {
+	return &trace.Reason{Code: trace.OutOfBudget,
+		Detail: fmt.Sprintf("the budget of %s, %d requests, is used up", of, budget),
+		Enable: fmt.Sprintf("%s %d", flag, 2*budget)}
+}
+
+// sleep waits for d. Where cases may overlap, others send meanwhile.
+func (e *endpointRun) sleep(ctx context.Context, d time.Duration) bool {
+	if e.overlap && d > 0 {
+		e.turn.give()
+		defer e.turn.take()
+	}
+	return pause(ctx, d)
+}

@@ -1,0 +1,135 @@
+// Package engine executes scripts against endpoints and writes down what happened. It gives no verdicts
+// and prints nothing: where it must react (repeat until final, stop after an unsound control, stop rounds
+// after a violation) it asks the pure functions it was handed.
+//
+// The flow: for each endpoint the control, then the cases. One case sends at a time (it has the turn), so
+// that no case disturbs another's timing; while a case only waits (a lifetime, a back-off, counters
+// settling) the next one goes on. When all is done every marked counter is read once more.
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"retrysafe/internal/count"
+	"retrysafe/internal/fire"
+	"retrysafe/internal/plan"
+	"retrysafe/internal/redact"
+	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
+)
+
+// Deciders are the pure functions that the engine asks when it must react. All must be set.
+type Deciders struct {
+	// Classify reads the answer of round.Exchanges[i] in the light of the others.
+	Classify func(f trace.Facts, l trace.Learned, round *trace.Round, i int) trace.Class
+	// Learn concludes from the control, also from its first round alone.
+	Learn func(f trace.Facts, c *trace.Control) trace.Learned
+	// Violated reports whether the rounds so far show a broken rule for certain.
+	Violated func(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) bool
+}
+
+// Config is what a run needs. Plan, Control, Client, Clock, Redactor, Deciders, Seed and RunID must be set.
+type Config struct {
+	Plan *plan.Plan
+	// Endpoints are the ones to test, from the plan.
+	Endpoints []plan.Endpoint
+	// Control is the scenario whose rounds are the control; Scenarios are the ones to run, which may hold it.
+	Control   *scenarios.Scenario
+	Scenarios []*scenarios.Scenario
+	Client    *fire.Client
+	Clock     fire.Clock
+	Redactor  *redact.Redactor
+	Deciders  Deciders
+	// Seed is what keys and markers are drawn from.
+	Seed string
+	// RunID is 32 hexadecimal digits; it is sent as trace id.
+	RunID string
+	// UserAgent is sent with every request.
+	UserAgent string
+	// EndpointBudget is the most requests that may be sent to one endpoint and its set-up, and MaxRequests
+	// to all together; 0 means no bound.
+	EndpointBudget, MaxRequests int
+	// OnCase is told of each case when it has ended, one call at a time; nil for none. The late sweep and
+	// Run's end may still add readings to the case.
+	OnCase func(ep *trace.Endpoint, c *trace.Case)
+	// OnStart is told which scenario begins on which endpoint, one call at a time; nil for none.
+	OnStart func(endpoint, scenario string)
+}
+
+// Run executes the scenarios on the endpoints and gives the record, without verdicts. When ctx ends, so does
+// the run: cases that were under way have a Stop of code Interrupted.
+func Run(ctx context.Context, cfg Config) []trace.Endpoint {
+	r := &run{Config: cfg, turn: newTurn()}
+	r.counts = count.Reader{Get: r.getCounter, Dir: dirOf(cfg.Plan.File), Timeout: cfg.Plan.Limits.Count}
+	out := make([]trace.Endpoint, len(cfg.Endpoints))
+	runs := make([]*endpointRun, len(cfg.Endpoints))
+	for i := range cfg.Endpoints {
+		out[i] = describe(cfg.Plan, &cfg.Endpoints[i])
+		runs[i] = &endpointRun{run: r, plan: &cfg.Endpoints[i], t: &out[i]}
+		runs[i].execute(ctx)
+	}
+	for _, er := range runs {
+		er.sweep(ctx)
+	}
+	return out
+}
+
+// run is the state that all endpoints share.
+type run struct {
+	Config
+	turn     turn
+	counts   count.Reader
+	ids      atomic.Int64
+	requests atomic.Int64
+	events   sync.Mutex
+}
+
+// Requests is how many requests a recorded run sent to endpoints and their set-up.
+func Requests(endpoints []trace.Endpoint) int {
+	n := 0
+	add := func(rounds []trace.Round) {
+		for i := range rounds {
+			n += len(rounds[i].Setup) + len(rounds[i].Exchanges)
+		}
+	}
+	for i := range endpoints {
+		if c := endpoints[i].Control; c != nil {
+			add(c.Rounds)
+			add(c.Variants)
+		}
+		for j := range endpoints[i].Cases {
+			add(endpoints[i].Cases[j].Trace)
+		}
+	}
+	return n
+}
+
+// turn is held by the one case that may send. Waiters get it in the order in which they asked.
+type turn chan struct{}
+
+func newTurn() turn {
+	t := make(turn, 1)
+	t <- struct{}{}
+	return t
+}
+
+func (t turn) take() { <-t }
+func (t turn) give() { t <- struct{}{} }
+
+// pause waits for d or until ctx ends, and reports whether it waited the whole time.
+func pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

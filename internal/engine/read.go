@@ -1,0 +1,286 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"retrysafe/internal/fire"
+	"retrysafe/internal/plan"
+	"retrysafe/internal/trace"
+)
+
+const (
+	// pollFirst and pollMost bound the time between two looks at a counter, growing by half each time: the lag
+	// of an immediate counter is measured to 10 ms, and one of seconds costs few requests.
+	pollFirst = 10 * time.Millisecond
+	pollMost  = 250 * time.Millisecond
+	// pollParallel is how many counters are asked at the same time.
+	pollParallel = 8
+	// idleWatch is how long a counter without a marker must not move by itself before it is trusted.
+	idleWatch = 500 * time.Millisecond
+)
+
+// ask is one question to one counter, on behalf of the scopes that it cannot tell apart.
+type ask struct {
+	counter plan.Counter
+	scopes  []string
+	values  values
+}
+
+// asks lists the questions of a round: scopes for which a counter's request is the same are counted together.
+func (rd *round) asks() []ask {
+	var out []ask
+	for _, cr := range rd.e.plan.Counters {
+		c := rd.e.Plan.Counters[cr.Name]
+		first := len(out)
+	scopes:
+		for _, sc := range rd.all() {
+			v := values{scope: sc, key: sc.Key}
+			for i := first; i < len(out); i++ {
+				if source(c, out[i].values) == source(c, v) {
+					out[i].scopes = append(out[i].scopes, sc.Name)
+					continue scopes
+				}
+			}
+			out = append(out, ask{c, []string{sc.Name}, v})
+		}
+	}
+	return out
+}
+
+// source is what a counter would be asked, as text.
+func source(c plan.Counter, v values) string {
+	if c.HTTP == nil {
+		var parts []string
+		for _, a := range c.Exec {
+			parts = append(parts, a.Render(v))
+		}
+		return strings.Join(parts, "\x00")
+	}
+	parts := []string{c.HTTP.Request.URL("", v)}
+	for _, h := range c.HTTP.Headers {
+		parts = append(parts, h.Value.Render(v))
+	}
+	return strings.Join(parts, "\x00")
+}
+
+// look asks every counter once and records it as the reading of that name, in place of an earlier one.
+func (rd *round) look(ctx context.Context, name string) {
+	asks := rd.asks()
+	found := make([]trace.Value, len(asks))
+	var g errgroup.Group
+	g.SetLimit(pollParallel)
+	for i, a := range asks {
+		g.Go(func() error {
+			v := rd.e.counts.Read(ctx, a.counter, a.values)
+			v.Scopes = a.scopes
+			v.Source, v.Raw, v.Error = rd.e.Redactor.String(v.Source), rd.e.Redactor.String(v.Raw), rd.e.Redactor.String(v.Error)
+			found[i] = v
+			return nil
+		})
+	}
+	_ = g.Wait() // what went wrong is in the values
+	now := rd.e.Clock()
+	r := rd.reading(name)
+	if r == nil {
+		rd.t.Readings = append(rd.t.Readings, trace.Reading{Name: name, At: now, Polls: 1, Values: found})
+		return
+	}
+	r.Polls++
+	if same(r.Values, found) {
+		r.Still += now - r.At
+	} else {
+		r.Still = 0
+	}
+	r.At, r.Values = now, found
+}
+
+func (rd *round) reading(name string) *trace.Reading {
+	for i := range rd.t.Readings {
+		if rd.t.Readings[i].Name == name {
+			return &rd.t.Readings[i]
+		}
+	}
+	return nil
+}
+
+func same(a, b []trace.Value) bool {
+	for i := range a {
+		if a[i].N != b[i].N || a[i].Error != b[i].Error {
+			return false
+		}
+	}
+	return true
+}
+
+// reached reports whether every counter has risen by as many effects as the script expects until the
+// latest reading. Without such an expectation, or without a success answer that promises an effect, it is true.
+func (rd *round) reached(r *trace.Reading) bool {
+	want, known := rd.s.Creations(r.Name, trace.ReadingAfter, rd.distinctKeys())
+	before := rd.reading(trace.ReadingBefore)
+	if !known || before == nil || !rd.succeeded() {
+		return true
+	}
+	return rd.risen(before, r, want)
+}
+
+// risen reports whether every counter rose by at least as much as so many effects.
+func (rd *round) risen(before, r *trace.Reading, effects int64) bool {
+	for _, c := range rd.e.plan.Counters {
+		var rise int64
+		for i, v := range r.Values {
+			if v.Error != "" {
+				return false
+			}
+			if v.Counter == c.Name {
+				rise += v.N - before.Values[i].N
+			}
+		}
+		if rise < effects*c.Rise {
+			return false
+		}
+	}
+	return true
+}
+
+func (rd *round) succeeded() bool {
+	return slices.ContainsFunc(rd.t.Exchanges, func(x trace.Exchange) bool { return x.Class == trace.ClassSuccess })
+}
+
+// settle reads the round's counters until they are final.
+func (rd *round) settle(ctx context.Context) { settleAll(ctx, rd.e, []*round{rd}) }
+
+// settling is a round whose latest reading is not final yet.
+type settling struct {
+	rd *round
+	// seen is true once the expected rise was there.
+	seen bool
+}
+
+// settleAll goes on reading the latest reading of each round, first until the expected rise or
+// limits.count, then until nothing has changed for the endpoint's settle time or twice the lag that the
+// control saw.
+func settleAll(ctx context.Context, e *endpointRun, rounds []*round) {
+	if len(e.plan.Counters) == 0 {
+		return
+	}
+	still := trace.Nanos(e.plan.Settle)
+	if e.t.Control != nil {
+		still = max(still, 2*e.t.Control.Learned.CountLag)
+	}
+	var open []*settling
+	for _, rd := range rounds {
+		if len(rd.t.Readings) > 0 { // else the round ended before anything was counted
+			open = append(open, &settling{rd: rd})
+		}
+	}
+	start := e.Clock()
+	for interval := pollFirst; ctx.Err() == nil; interval = min(interval*3/2, pollMost) {
+		waited := (e.Clock() - start).Duration() >= e.Plan.Limits.Count
+		open = slices.DeleteFunc(open, func(s *settling) bool { return s.final(start, still, waited) })
+		if len(open) == 0 || !e.sleep(ctx, interval) {
+			return
+		}
+		for _, s := range open {
+			s.rd.look(ctx, s.rd.latest().Name)
+		}
+	}
+}
+
+func (s *settling) final(start, still trace.Nanos, waited bool) bool {
+	r := s.rd.latest()
+	if !s.seen && s.rd.reached(r) {
+		s.seen = true
+		if r.Polls > 1 {
+			r.Lag = r.At - start
+		}
+	}
+	return (s.seen || waited) && r.Still >= still
+}
+
+func (rd *round) latest() *trace.Reading { return &rd.t.Readings[len(rd.t.Readings)-1] }
+
+// watchIdle looks at counters without a marker and gives them time to move by themselves.
+func (rd *round) watchIdle(ctx context.Context) {
+	if !rd.watch || !rd.unmarked() {
+		return
+	}
+	rd.look(ctx, trace.ReadingIdle)
+	rd.e.sleep(ctx, max(idleWatch, rd.e.plan.Settle))
+}
+
+// watchAgain does the same behind a round that shows a violation, for twice as long as the round took: what
+// others do at a rate that could explain it is likely to show.
+func (rd *round) watchAgain(ctx context.Context) {
+	before, after := rd.reading(trace.ReadingBefore), rd.reading(trace.ReadingAfter)
+	if before == nil || after == nil {
+		return
+	}
+	rd.e.sleep(ctx, max(idleWatch, 2*(after.At-before.At).Duration()))
+	rd.look(ctx, trace.ReadingIdle)
+}
+
+func (rd *round) unmarked() bool {
+	for _, c := range rd.e.plan.Counters {
+		if !rd.e.Plan.Counters[c.Name].Marked {
+			return true
+		}
+	}
+	return false
+}
+
+// seeEffect notes on the unanswered copies of a key that the counters show its effect and have been
+// still, so that a refusal from then on is no longer "in progress".
+func (rd *round) seeEffect(ctx context.Context, key string) {
+	if len(rd.e.plan.Counters) == 0 || !rd.unanswered(key) {
+		return
+	}
+	rd.look(ctx, trace.ReadingAfter)
+	r := rd.reading(trace.ReadingAfter)
+	still := max(trace.Nanos(rd.e.plan.Settle), 2*rd.learned().CountLag)
+	if r.Still < still || !rd.risen(rd.reading(trace.ReadingBefore), r, 1) {
+		return
+	}
+	for i := range rd.t.Exchanges {
+		if x := &rd.t.Exchanges[i]; x.Key == key && !x.Complete() && x.EffectSeen == 0 {
+			x.EffectSeen = r.At
+		}
+	}
+}
+
+func (rd *round) unanswered(key string) bool {
+	for i := range rd.t.Exchanges {
+		if x := &rd.t.Exchanges[i]; x.Key == key && !x.Complete() && x.EffectSeen == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// getCounter sends the GET of an HTTP counter.
+func (r *run) getCounter(ctx context.Context, c *plan.HTTPCounter, v plan.Values) trace.Exchange {
+	shot, err := r.request(c.Request, c.Headers, r.caller(c.Caller), plan.Body{}, trace.KeyPlace{}, v.(values))
+	if err != nil {
+		return trace.Exchange{Broke: trace.PhaseDial, Error: err.Error()}
+	}
+	return r.Client.Send(ctx, shot)
+}
+
+// get asks for a URL that the endpoint itself named.
+func (r *run) get(ctx context.Context, target string, sc *scope) trace.Exchange {
+	h := headerList{}
+	h.set("User-Agent", r.UserAgent)
+	for _, t := range r.caller("") {
+		if value, err := t.Render(values{scope: sc}); err == nil {
+			h.set(t.Name, value)
+		}
+	}
+	x := r.send(ctx, fire.Shot{Method: "GET", URL: target, Header: h})
+	x.Step = -1
+	r.Redactor.Exchange(&x)
+	return x
+}

@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"retrysafe/internal/fire"
+	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
+)
+
+const (
+	// backOffFirst and backOffMost bound the pauses between attempts when the endpoint names none: short
+	// enough not to dominate a run against a handler of 20 ms, doubling so as not to hammer a slow one.
+	backOffFirst = 50 * time.Millisecond
+	backOffMost  = time.Second
+	// busyAttempts is how often a request that was turned away is sent again.
+	busyAttempts = 8
+)
+
+// send puts one shot on the wire and numbers the exchange. The number and the time are taken under the turn.
+func (r *run) send(ctx context.Context, shot fire.Shot) trace.Exchange {
+	id := int(r.ids.Add(1))
+	x := r.Client.Send(ctx, shot)
+	x.ID = id
+	return x
+}
+
+// identity is who sends: the scope of the step's key and the value of the key.
+func (rd *round) identity(s *scenarios.Send, sent int) *scope {
+	if s.Key != scenarios.KeyFresh {
+		return rd.scope(s.Key)
+	}
+	return rd.fresh[sent%len(rd.fresh)]
+}
+
+// freshSent is how many of the round's fresh keys have been used.
+func (rd *round) freshSent() int {
+	used := map[string]bool{}
+	for i := range rd.t.Exchanges {
+		if strings.HasPrefix(rd.t.Exchanges[i].Scope, "fresh-") {
+			used[rd.t.Exchanges[i].Scope] = true
+		}
+	}
+	return len(used)
+}
+
+// sendFinal sends one request, and again while it is turned away, or in progress where the script says so.
+func (rd *round) sendFinal(ctx context.Context, step, copy int, s *scenarios.Send) {
+	sc := rd.identity(s, rd.freshSent())
+	started := rd.e.Clock()
+	for repeat, busy := 0, 0; rd.stop == nil; repeat++ {
+		if repeat > 0 {
+			if rd.stop = rd.e.spend(1); rd.stop != nil {
+				return
+			}
+		}
+		x := rd.sendOne(ctx, step, s, sc)
+		if rd.stop != nil {
+			return
+		}
+		x.Copy, x.Repeat = copy, repeat
+		class := rd.add(x)
+		var wait time.Duration
+		switch {
+		case class == trace.ClassBusy || class == trace.ClassIntermediary:
+			if busy++; busy > busyAttempts {
+				return
+			}
+			wait, _ = busyFor(&x, busy-1)
+		case class == trace.ClassInProgress && s.UntilFinal:
+			limit := rd.e.Plan.Limits.InProgress - (rd.e.Clock() - started).Duration()
+			if limit <= 0 {
+				rd.stuck = true
+				return
+			}
+			rd.seeEffect(ctx, sc.Key)
+			wait = min(retryAfter(&x, backOff(repeat)), limit)
+		default:
+			return
+		}
+		if !rd.e.sleep(ctx, wait) {
+			return
+		}
+	}
+}
+
+func (rd *round) sendOne(ctx context.Context, step int, s *scenarios.Send, sc *scope) trace.Exchange {
+	shot, err := rd.sendShot(s, sc, sc.Key)
+	if err != nil {
+		rd.stop = &trace.Reason{Code: trace.SetupFailed, Detail: "the request could not be made: " + err.Error()}
+		return trace.Exchange{}
+	}
+	x := rd.e.send(ctx, shot)
+	rd.label(&x, step, s, sc)
+	return x
+}
+
+func (rd *round) label(x *trace.Exchange, step int, s *scenarios.Send, sc *scope) {
+	x.Step, x.Label, x.Scope, x.Key, x.Body, x.Caller = step, s.Label, sc.Name, sc.Key, s.Body, rd.e.callerName()
+}
+
+// add records an exchange and says how its answer reads.
+func (rd *round) add(x trace.Exchange) trace.Class {
+	rd.e.Redactor.Exchange(&x)
+	rd.t.Exchanges = append(rd.t.Exchanges, x)
+	last := len(rd.t.Exchanges) - 1
+	class := rd.e.Deciders.Classify(rd.e.t.Facts, rd.learned(), rd.t, last)
+	rd.t.Exchanges[last].Class = class
+	return class
+}
+
+func (rd *round) learned() trace.Learned {
+	if rd.e.t.Control == nil {
+		return trace.Learned{}
+	}
+	return rd.e.t.Control.Learned
+}
+
+// volley releases several requests together. Copies that are turned away are no copies: with fewer than
+// two others the round is void.
+func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
+	shots := make([]fire.Shot, len(sends))
+	scopes := make([]*scope, len(sends))
+	fresh := rd.freshSent()
+	for i := range sends {
+		scopes[i] = rd.identity(&sends[i], fresh)
+		if sends[i].Key == scenarios.KeyFresh {
+			fresh++
+		}
+		var err error
+		if shots[i], err = rd.sendShot(&sends[i], scopes[i], scopes[i].Key); err != nil {
+			rd.stop = &trace.Reason{Code: trace.SetupFailed, Detail: "the request could not be made: " + err.Error()}
+			return
+		}
+	}
+	first := int(rd.e.ids.Add(int64(len(shots)))) - len(shots) + 1
+	exchanges, burst := rd.e.Client.Volley(ctx, shots)
+	burst.Step = step
+	rd.t.Bursts = append(rd.t.Bursts, burst)
+	copies := 0
+	for i, x := range exchanges {
+		rd.label(&x, step, &sends[i], scopes[i])
+		x.ID, x.Copy = first+i, i
+		if rd.add(x) == trace.ClassBusy {
+			wait, _ := busyFor(&x, 0)
+			rd.backOff = max(rd.backOff, wait)
+			continue
+		}
+		copies++
+	}
+	if copies < 2 {
+		rd.t.Void = "fewer than two copies were not turned away"
+	}
+}
+
+// sendBackground returns when the last byte is written; the answer is collected by join.
+func (rd *round) sendBackground(ctx context.Context, step int, s *scenarios.Send) {
+	sc := rd.identity(s, rd.freshSent())
+	shot, err := rd.sendShot(s, sc, sc.Key)
+	if err != nil {
+		rd.stop = &trace.Reason{Code: trace.SetupFailed, Detail: "the request could not be made: " + err.Error()}
+		return
+	}
+	sent := make(chan struct{})
+	done := make(chan trace.Exchange, 1)
+	shot.OnSent = func() { close(sent) }
+	rd.background[s.Label] = done
+	id := int(rd.e.ids.Add(1))
+	go func() {
+		x := rd.e.Client.Send(ctx, shot)
+		x.ID = id
+		rd.label(&x, step, s, sc)
+		done <- x
+	}()
+	select {
+	case <-sent:
+	case x := <-done: // it broke before everything was written
+		done <- x
+	}
+}
+
+func (rd *round) join(label string) {
+	done, open := rd.background[label]
+	if !open {
+		return
+	}
+	delete(rd.background, label)
+	rd.add(<-done)
+}
+
+// busyFor reports whether an answer turned the request away, and how long to wait before sending again.
+func busyFor(x *trace.Exchange, attempt int) (time.Duration, bool) {
+	if !x.Complete() {
+		return 0, false
+	}
+	busy := x.Response.Status == http.StatusTooManyRequests || x.Response.Status == http.StatusServiceUnavailable
+	return retryAfter(x, backOff(attempt)), busy
+}
+
+func backOff(attempt int) time.Duration {
+	return min(backOffFirst<<min(attempt, 10), backOffMost)
+}
+
+// retryAfterMost bounds a Retry-After: no verdict is worth more than this silence.
+const retryAfterMost = 30 * time.Second
+
+// retryAfter is what the answer's Retry-After says (RFC 9110 section 10.2.3), or otherwise.
+func retryAfter(x *trace.Exchange, otherwise time.Duration) time.Duration {
+	if !x.Complete() {
+		return otherwise
+	}
+	for _, h := range x.Response.Headers {
+		if !strings.EqualFold(h.Name, "Retry-After") {
+			continue
+		}
+		if s, err := strconv.Atoi(strings.TrimSpace(h.Value)); err == nil && s >= 0 {
+			return min(time.Duration(min(s, 3600))*time.Second, retryAfterMost)
+		}
+		if at, err := http.ParseTime(h.Value); err == nil {
+			return min(max(0, time.Until(at)), retryAfterMost)
+		}
+	}
+	return otherwise
+}
