@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"retrysafe/internal/trace"
+)
+
+// The columns of a case line beside the scenario's id: symbol and the longest word ("inconclusive"), and
+// what "12 rounds x 5" and "59.9 s" need.
+const (
+	verdictColumns = 15
+	roundsColumns  = 14
+	timeColumns    = 8
+)
+
+// cases writes one line for each case: verdict, scenario, title, rounds and copies, time.
+func (p *printer) cases(ep *trace.Endpoint) {
+	ids := 0
+	for i := range ep.Cases {
+		ids = max(ids, twwidth.Width(oneLine(ep.Cases[i].Scenario)))
+	}
+	ids = min(ids, p.width/3)
+	for i := range ep.Cases {
+		if p.narrow() {
+			p.narrowCase(&ep.Cases[i])
+		} else {
+			p.caseLine(&ep.Cases[i], ids)
+		}
+	}
+}
+
+func (p *printer) caseLine(c *trace.Case, ids int) {
+	verdict := p.of(c.Verdict).Sprint(pad(symbol(c.Verdict)+" "+word(c.Verdict), verdictColumns))
+	id := pad(shorten(oneLine(c.Scenario), ids), ids+2)
+	tail := padLeft(effort(c), roundsColumns) + padLeft(elapsed(c), timeColumns)
+	if c.Reason != "" {
+		tail = padLeft(oneLine(string(c.Reason)), roundsColumns+timeColumns)
+	}
+	room := p.width - 2 - verdictColumns - ids - 2 - twwidth.Width(tail) - 1
+	p.raw(2, verdict+p.bold.Sprint(id)+pad(shorten(oneLine(c.Title), room), room)+" "+p.dim.Sprint(tail))
+}
+
+func (p *printer) narrowCase(c *trace.Case) {
+	p.hang(0, 2, p.of(c.Verdict), badge(c.Verdict), p.bold, c.Scenario)
+	note := strings.Trim(effort(c)+", "+elapsed(c), ", ")
+	if c.Reason != "" {
+		note = string(c.Reason)
+	}
+	p.para(4, p.dim, note)
+}
+
+// effort is how many rounds counted, and of how many copies: "12 rounds x 5"; empty when none did.
+func effort(c *trace.Case) string {
+	if c.Rounds == 0 {
+		return ""
+	}
+	if c.Firing == nil {
+		return plural(c.Rounds, "round")
+	}
+	return fmt.Sprintf("%s x %d", plural(c.Rounds, "round"), c.Firing.Copies)
+}
+
+// elapsed is how long a case took; empty for a case that has no rounds of its own.
+func elapsed(c *trace.Case) string {
+	if c.Ended == 0 || c.OnControl {
+		return ""
+	}
+	return span((c.Ended - c.Started).Duration())
+}

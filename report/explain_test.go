@@ -1,0 +1,73 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/olekukonko/tablewriter/pkg/twwidth"
+
+	"retrysafe/scenarios"
+)
+
+// The catalogue itself must be whole, and readable on a narrow terminal.
+func TestExplainTheCatalogue(t *testing.T) {
+	rules, err := scenarios.Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range rules {
+		var out bytes.Buffer
+		if err := Explain(&out, rule, Options{Width: MinWidth}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(out.String(), "\n") {
+			if twwidth.Width(line) > MinWidth {
+				t.Errorf("%s: a line of more than %d columns: %q", rule.ID, MinWidth, line)
+			}
+		}
+		for _, part := range []string{"why:", "fix:", "source:"} {
+			if !strings.Contains(out.String(), part) {
+				t.Errorf("%s: no %s", rule.ID, part)
+			}
+		}
+	}
+}
+
+func testScenarios() []*scenarios.Scenario {
+	return []*scenarios.Scenario{
+		{ID: "same-key-again", Title: "The same request again, three times in a row", About: "A client that saw a time-out\nsends the request again.\n",
+			Kinds: []string{"create"}, Needs: [][]string{{"key"}}, File: "scenarios/same-key-again.yaml", Text: "id: same-key-again\nsteps:\n  - send: {key: A}\n"},
+		{ID: "delayed-expiry", Title: "Replayed before the key's lifetime ends, executed again after it, whatever happens in between them",
+			Needs: [][]string{{"key"}, {"key_lifetime", "expire"}}},
+	}
+}
+
+func TestDocumentationGolden(t *testing.T) {
+	tests := []struct {
+		file  string
+		write func(io.Writer, Options) error
+		opts  Options
+	}{
+		{"explain.txt", func(w io.Writer, o Options) error { return Explain(w, testRules()[0], o) }, Options{Width: 80}},
+		{"rules.txt", func(w io.Writer, o Options) error { return RuleList(w, testRules(), o) }, Options{Color: true}},
+		{"scenarios.txt", func(w io.Writer, o Options) error { return ScenarioList(w, testScenarios(), o) }, Options{}},
+		{"scenarios-40.txt", func(w io.Writer, o Options) error { return ScenarioList(w, testScenarios(), o) }, Options{Width: 40}},
+		{"brief.txt", func(w io.Writer, o Options) error { return Brief(w, "a broken shop", "it forgets", fullRun(), o) }, Options{Rules: testRules()}},
+		{"scenario.txt", func(w io.Writer, o Options) error { return ScenarioShow(w, testScenarios()[0], o) }, Options{}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.file, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := tt.write(&out, tt.opts); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, tt.file, out.Bytes())
+			if err := tt.write(full{}, tt.opts); !errors.Is(err, errFull) {
+				t.Errorf("got %v, want %v", err, errFull)
+			}
+		})
+	}
+}

@@ -1,0 +1,195 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"retrysafe/internal/trace"
+)
+
+// longValue is the most characters shown of a message or of one side of a comparison: six lines of a wide terminal.
+const longValue = 600
+
+// found is a finding with the case that it belongs to.
+type found struct {
+	c *trace.Case
+	f *trace.Finding
+}
+
+// findingsOf are the findings of all cases, worst first, else in the order of the cases.
+func findingsOf(ep *trace.Endpoint) []found {
+	var all []found
+	for i := range ep.Cases {
+		for j := range ep.Cases[i].Findings {
+			all = append(all, found{&ep.Cases[i], &ep.Cases[i].Findings[j]})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int {
+		switch s, t := a.f.Severity, b.f.Severity; {
+		case s == t:
+			return 0
+		case s.AtLeast(t):
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// finding writes one broken rule with its evidence, why it hurts and what to change.
+func (p *printer) finding(run *trace.Run, ep *trace.Endpoint, c *trace.Case, f *trace.Finding) {
+	mark, style := symbol(trace.Fail), p.bad
+	if !f.Severity.AtLeast(failOn(run)) {
+		mark, style = symbol(trace.Warn), p.warn
+	}
+	rule, known := p.rules[f.Rule]
+	p.blank()
+	p.hang(2, 4, style, fmt.Sprintf("%s %s  ", mark, oneLine(string(f.Severity))), p.bold, f.Rule+" in "+c.Scenario)
+	if known {
+		p.para(4, p.bold, rule.Title)
+	}
+	p.para(4, p.plain, limit(f.Message, longValue))
+	p.blank()
+	p.field(4, "expected", limit(f.Expected, longValue))
+	p.field(4, "actual", limit(f.Actual, longValue))
+	p.field(4, "counts", counts(f.Counts))
+	if c.Uncounted {
+		p.field(4, "counts", "no counter backed this: effects were judged by creation fields alone")
+	}
+	p.field(4, "rounds", seenIn(c, f))
+	p.field(4, "fired", fired(c.Firing))
+	p.evidence(ep, c, f)
+	if known {
+		p.advice(rule.ID, rule.Why, rule.Fix)
+	}
+	p.byHand(f.Curl)
+}
+
+// failOn is the least severity that fails the run; a record without one means major.
+func failOn(run *trace.Run) trace.Severity {
+	if run.Info.FailOn == "" {
+		return trace.Major
+	}
+	return run.Info.FailOn
+}
+
+// advice says why a rule matters and what to change, once in a report.
+func (p *printer) advice(id, why, fix string) {
+	if p.explained[id] {
+		p.styled(4, "fix", p.dim, "as above for "+id)
+		return
+	}
+	p.explained[id] = true
+	p.field(4, "why", why)
+	p.field(4, "fix", fix)
+	p.styled(4, "more", p.dim, "retrysafe explain "+id)
+}
+
+// byHand writes curl lines so that they can be copied: broken only where a shell allows it.
+func (p *printer) byHand(lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	p.raw(4, p.label.Sprint("by hand"))
+	for _, line := range lines {
+		for _, part := range shellWrap(clean(line), p.width-6) {
+			p.raw(6, part)
+		}
+	}
+}
+
+// counts are the counters before and after, one a line.
+func counts(changes map[string]trace.CountChange) string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		c := changes[name]
+		lines = append(lines, fmt.Sprintf("%s went from %d to %d, expected %d", oneLine(name), c.Before, c.After, c.Expected))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func seenIn(c *trace.Case, f *trace.Finding) string {
+	if c.Rounds <= 1 && f.Seen <= 1 {
+		return ""
+	}
+	return fmt.Sprintf("seen in %d of %d; the evidence is from round %d", f.Seen, c.Rounds, f.Round)
+}
+
+// fired says how copies were released together.
+func fired(f *trace.Firing) string {
+	if f == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%d copies over %s, released by %s; from first to last %s, to the second %s",
+		f.Copies, plural(f.Connections, "connection"), f.Technique, micros(f.SpreadUS), micros(f.FirstGapUS))
+	if f.Fallback != "" {
+		text += "; weaker technique because " + f.Fallback
+	}
+	return text
+}
+
+func micros(q trace.Quantiles) string {
+	return fmt.Sprintf("%.0f us (95 %%: %.0f us)", q.P50, q.P95)
+}
+
+// shellWrap breaks a shell command at spaces outside of quotes, with a backslash at the end of each line. An
+// argument that is wider than a line is left whole.
+func shellWrap(command string, columns int) []string {
+	var lines []string
+	line := ""
+	for _, arg := range shellUnits(command) {
+		if line != "" && len([]rune(line))+len([]rune(arg))+3 > columns {
+			lines = append(lines, line+` \`)
+			line = " "
+		}
+		if line != "" {
+			line += " "
+		}
+		line += arg
+	}
+	return append(lines, line)
+}
+
+// shellUnits are the arguments of a shell command, an option together with its value.
+func shellUnits(command string) []string {
+	var units []string
+	open := false
+	for _, arg := range shellArgs(command) {
+		if option := strings.HasPrefix(arg, "-"); open && !option {
+			units[len(units)-1] += " " + arg
+			open = false
+		} else {
+			units, open = append(units, arg), option
+		}
+	}
+	return units
+}
+
+// shellArgs splits a shell command at spaces outside of quotes; the arguments keep their quotes.
+func shellArgs(command string) []string {
+	var args []string
+	var quote rune
+	start, escaped := 0, false
+	for i, r := range command {
+		switch {
+		case escaped:
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped = true
+		case quote != 0:
+			if r == quote {
+				quote = 0
+			}
+		case r == '\'' || r == '"':
+			quote = r
+		case r == ' ':
+			if i > start {
+				args = append(args, command[start:i])
+			}
+			start = i + 1
+		}
+	}
+	return append(args, command[start:])
+}

@@ -1,0 +1,168 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"retrysafe/internal/trace"
+)
+
+// Terminal writes the report of a finished, judged run for people: the headline with coverage, endpoint by
+// endpoint the verdict of every scenario and the evidence for every finding, a table of all, what was not
+// tested and how to enable it, and what the exit code means. The error is that of the writer.
+func Terminal(w io.Writer, run *trace.Run, o Options) error {
+	p := newPrinter(o)
+	c := coverageOf(run)
+	p.headline(run, c)
+	p.facts(run, c)
+	for i := range run.Endpoints {
+		p.endpoint(run, &run.Endpoints[i])
+	}
+	if err := p.summary(run); err != nil {
+		return err
+	}
+	p.untested(run, c)
+	p.ending(run, c)
+	return p.flush(w)
+}
+
+// facts says what was run, against what.
+func (p *printer) facts(run *trace.Run, c coverage) {
+	info := &run.Info
+	p.blank()
+	p.field(2, "target", info.Target)
+	p.field(2, "plan", planName(info.Plan))
+	p.field(2, "dialect", dialectName(info.Dialect))
+	p.field(2, "sent", fmt.Sprintf("%s in %s", plural(run.Summary.Requests, "request"), span(time.Duration(info.ElapsedMS)*time.Millisecond)))
+	p.field(2, "run", fmt.Sprintf("%s, %s, seed %s", info.ID, info.Started.UTC().Format("2006-01-02 15:04:05 UTC"), info.Seed))
+	p.field(2, "tool", info.Tool.Name+" "+info.Tool.Version)
+	if info.Interrupted {
+		p.styled(2, "note", p.warn, "interrupted: the report shows what was seen until then")
+	}
+	if c.uncounted > 0 {
+		p.styled(2, "note", p.warn, uncountedNote(c))
+	}
+}
+
+func uncountedNote(c coverage) string {
+	const how = "judged by creation fields alone, so an effect that answers do not show was not seen; add counters to the plan"
+	if c.uncounted == c.proved+c.violated {
+		return "no counter backed this: effects were " + how
+	}
+	return fmt.Sprintf("no counter backed %d of %d verdicts: their effects were %s", c.uncounted, c.proved+c.violated, how)
+}
+
+func planName(plan trace.PlanInfo) string {
+	digest := plan.Digest
+	if kind, sum, ok := strings.Cut(digest, ":"); ok && len(sum) > 12 {
+		digest = kind + ":" + sum[:12]
+	}
+	return strings.Trim(orElse(plan.Path, "no plan file")+", "+digest, ", ")
+}
+
+func dialectName(name string) string {
+	if name == "any" {
+		return "any (only what all conventions share is asserted)"
+	}
+	return name
+}
+
+func orElse(s, fallback string) string {
+	if s == "" {
+		return fallback
+	}
+	return s
+}
+
+// endpoint writes the verdict and its coverage, the likely causes, a line for each case, and the findings.
+func (p *printer) endpoint(run *trace.Run, ep *trace.Endpoint) {
+	p.blank()
+	place := ""
+	if run.Info.Plan.Path != "" && ep.Line > 0 {
+		place = fmt.Sprintf(" (%s:%d)", run.Info.Plan.Path, ep.Line)
+	}
+	var c coverage
+	for i := range ep.Cases {
+		c.add(ep, &ep.Cases[i])
+	}
+	style := p.of(ep.Verdict)
+	if ep.Verdict == trace.Pass && c.untested > 0 {
+		style = p.warn
+	}
+	p.hang(0, 2, style, badge(ep.Verdict), p.bold, fmt.Sprintf("%s: %s%s, %d of %d proved", ep.Name, ep.Request, place, c.proved, c.total()))
+	p.blank()
+	for _, d := range ep.Diagnoses {
+		p.diagnosis(d)
+	}
+	p.cases(ep)
+	p.learned(ep)
+	p.powers(ep)
+	for _, f := range findingsOf(ep) {
+		p.finding(run, ep, f.c, f.f)
+	}
+}
+
+// diagnosis names the likely cause of several findings first: it is what one reads and repairs.
+func (p *printer) diagnosis(d trace.Diagnosis) {
+	p.styled(2, "cause", p.bold, d.Title)
+	p.field(2, "fix", d.Fix)
+	p.styled(2, "explains", p.dim, strings.Join(d.Rules, ", "))
+	p.blank()
+}
+
+// learned says what the control taught, in verbose reports.
+func (p *printer) learned(ep *trace.Endpoint) {
+	if !p.verbose || ep.Control == nil || !ep.Control.Learned.Sound {
+		return
+	}
+	l := &ep.Control.Learned
+	fields := "no creation fields"
+	if len(l.CreationFields) > 0 {
+		fields = "creation fields " + strings.Join(l.CreationFields, ", ")
+	}
+	counters := "no counters"
+	if len(ep.Facts.Counters) > 0 {
+		names := make([]string, len(ep.Facts.Counters))
+		for i, c := range ep.Facts.Counters {
+			names[i] = fmt.Sprintf("%s +%d", c.Name, c.Rise)
+		}
+		counters = "counters " + strings.Join(names, ", ") + " seen after " + span(l.CountLag.Duration())
+	}
+	p.blank()
+	p.styled(2, "learned", p.dim, fmt.Sprintf("success is %d, handled in %s; %s; %s",
+		l.SuccessStatus, span(l.Handling.Duration()), fields, counters))
+}
+
+// powers says what the passes would have caught: all of them in verbose reports, else the one with the
+// most rounds, which is the race where there is one.
+func (p *printer) powers(ep *trace.Endpoint) {
+	var passed []*trace.Case
+	for i := range ep.Cases {
+		if ep.Cases[i].Power != "" {
+			passed = append(passed, &ep.Cases[i])
+		}
+	}
+	if len(passed) == 0 {
+		return
+	}
+	p.blank()
+	if p.verbose {
+		for _, c := range passed {
+			p.hang(2, 4, p.dim, oneLine(c.Scenario)+": ", p.dim, c.Power)
+		}
+		return
+	}
+	best := slices.MaxFunc(passed, func(a, b *trace.Case) int { return strength(a) - strength(b) })
+	p.styled(2, "power", p.dim, fmt.Sprintf("%s: %s", best.Scenario, best.Power))
+}
+
+// strength orders passes: those that fired copies together before the others, then by rounds.
+func strength(c *trace.Case) int {
+	if c.Firing != nil {
+		return c.Rounds + 1000
+	}
+	return c.Rounds
+}
