@@ -1,0 +1,255 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"retrysafe/internal/engine"
+	"retrysafe/internal/fire"
+	"retrysafe/internal/judge"
+	"retrysafe/internal/plan"
+	"retrysafe/internal/redact"
+	"retrysafe/internal/trace"
+	"retrysafe/report"
+	"retrysafe/scenarios"
+)
+
+// job is a run that has been checked and can start.
+type job struct {
+	plan      *plan.Plan
+	endpoints []plan.Endpoint
+	control   *scenarios.Scenario
+	scenarios []*scenarios.Scenario
+	rules     []scenarios.Rule
+	catalogue judge.Catalogue
+	opts      *runOptions
+	failOn    trace.Severity
+	allow     map[trace.Code]bool
+	client    *fire.Client
+	redactor  *redact.Redactor
+	start     time.Time
+	version   string
+	// onCase is told of every case when it has ended, judged; nil for none.
+	onCase func(ep *trace.Endpoint, c *trace.Case)
+	// onStart is told which scenario begins; nil for none.
+	onStart func(endpoint, scenario string)
+}
+
+// newJob checks everything that can be checked before anything is sent.
+func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
+	j := &job{plan: p, opts: o, start: time.Now(), version: env.Version}
+	var err error
+	if j.failOn, err = o.severity(); err != nil {
+		return nil, err
+	}
+	if j.allow, err = o.allowed(); err != nil {
+		return nil, err
+	}
+	if j.rules, err = scenarios.Rules(); err != nil {
+		return nil, err
+	}
+	j.catalogue = judge.Catalogue{}
+	for _, r := range j.rules {
+		j.catalogue[r.ID] = r
+	}
+	if err := j.selectWhat(); err != nil {
+		return nil, err
+	}
+	conf, err := o.tlsConfig()
+	if err != nil {
+		return nil, err
+	}
+	j.client = fire.New(fire.Options{Clock: j.clock, TLS: conf, RequestTimeout: p.Limits.Request, BodyLimit: p.Limits.Body})
+	j.redactor = redact.New(p.Secrets, []string{p.Target})
+	return j, nil
+}
+
+func (j *job) clock() trace.Nanos { return trace.Nanos(max(1, time.Since(j.start))) }
+
+// config is what the engine needs.
+func (j *job) config(seed, runID string) engine.Config {
+	return engine.Config{
+		Plan: j.plan, Endpoints: j.endpoints, Control: j.control, Scenarios: j.scenarios,
+		Client: j.client, Clock: j.clock, Redactor: j.redactor, Seed: seed, RunID: runID,
+		UserAgent:      "retrysafe/" + j.version,
+		EndpointBudget: j.opts.endpointRequests, MaxRequests: j.opts.maxRequests,
+		Deciders: engine.Deciders{
+			Classify: judge.Classify,
+			Learn:    judge.Learn,
+			Violated: func(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) bool {
+				return judge.Violated(j.input(s, ep, c))
+			},
+		},
+		OnStart: j.onStart,
+		OnCase: func(ep *trace.Endpoint, c *trace.Case) {
+			j.judge(ep, c)
+			if j.onCase != nil {
+				j.onCase(ep, c)
+			}
+		},
+	}
+}
+
+func (j *job) input(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) judge.Input {
+	return judge.Input{Scenario: s, Facts: ep.Facts, Control: ep.Control, Case: c,
+		Rules: j.catalogue, FailOn: j.failOn, Allow: j.allow}
+}
+
+func (j *job) judge(ep *trace.Endpoint, c *trace.Case) {
+	for _, s := range j.scenarios {
+		if s.ID == c.Scenario {
+			c.Result = judge.Case(j.input(s, ep, c))
+		}
+	}
+}
+
+// execute runs the job and gives the judged record. When ctx ends early the record holds what was seen.
+func (j *job) execute(ctx context.Context) *trace.Run {
+	id := randomHex(16)
+	seed := j.opts.seed
+	if seed == "" {
+		seed = randomHex(8)
+	}
+	cfg := j.config(seed, id)
+	r := &trace.Run{Schema: trace.SchemaV1, Info: trace.Info{
+		ID: id, Started: j.start.UTC(), Target: j.plan.Target, Dialect: j.plan.Dialect.Name, Seed: seed,
+		Tool:   trace.Tool{Name: "retrysafe", Version: j.version},
+		Plan:   trace.PlanInfo{Path: j.plan.File, Digest: j.plan.Digest},
+		FailOn: j.failOn, Scenarios: map[string]string{j.control.ID: j.control.Text},
+	}}
+	for _, s := range j.scenarios {
+		r.Info.Scenarios[s.ID] = s.Text
+	}
+	r.Endpoints = engine.Run(ctx, cfg)
+	for i := range r.Endpoints {
+		ep := &r.Endpoints[i]
+		for k := range ep.Cases {
+			j.judge(ep, &ep.Cases[k])
+		}
+		ep.Verdict = judge.EndpointVerdict(ep.Cases)
+	}
+	r.Info.Interrupted = ctx.Err() != nil
+	r.Summary = judge.Summarize(r.Endpoints)
+	r.Summary.Requests = engine.Requests(r.Endpoints)
+	if r.Info.Interrupted {
+		r.Summary.ExitCode = ExitInterrupted
+	}
+	r.Info.ElapsedMS = time.Since(j.start).Milliseconds()
+	return r
+}
+
+func randomHex(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails (crypto/rand)
+	return hex.EncodeToString(b)
+}
+
+// runAndReport runs a job with its reports and gives the error that stands for the exit code.
+func runAndReport(ctx context.Context, env Env, j *job, look report.Options) error {
+	path, err := j.opts.jsonPath()
+	if err != nil {
+		return err
+	}
+	var doc *report.JSONWriter
+	var streamErr error
+	if path != "" {
+		if doc, err = report.NewJSON(path, env.Stdout); err != nil {
+			return usagef("", "%s", err)
+		}
+		j.onCase = func(ep *trace.Endpoint, c *trace.Case) {
+			if err := doc.Case(ep.Name, c); err != nil && streamErr == nil {
+				streamErr = err
+			}
+		}
+	}
+	progress := newProgress(env, j, look)
+	j.onStart = progress.start
+	r := j.execute(ctx)
+	progress.clear()
+	if streamErr != nil {
+		fmt.Fprintf(env.Stderr, "retrysafe: %s\n", streamErr)
+	}
+	err = writeReports(env, j, r, look, doc, path)
+	j.cleanUp(env, r)
+	if err != nil {
+		return err
+	}
+	if r.Summary.ExitCode != ExitOK {
+		return exitError(r.Summary.ExitCode)
+	}
+	return nil
+}
+
+// writeReports writes every report that was asked for, also when another one fails.
+func writeReports(env Env, j *job, r *trace.Run, look report.Options, doc *report.JSONWriter, path string) error {
+	var failed error
+	if doc != nil {
+		if err := doc.Finish(r); err != nil {
+			failed = usagef("", "%s", err)
+		}
+	}
+	if !j.opts.quiet {
+		out := env.Stdout
+		if path == "-" {
+			out = env.Stderr
+		}
+		look.Rules, look.Verbose = j.rules, j.opts.verbose
+		if err := report.Terminal(out, r, look); err != nil && failed == nil {
+			failed = err
+		}
+	}
+	return failed
+}
+
+// cleanUp removes what the run made, where the plan says how. It goes on for a moment after an interrupt.
+func (j *job) cleanUp(env Env, r *trace.Run) {
+	ctx, cancel := context.WithTimeout(context.Background(), j.plan.Limits.Request)
+	defer cancel()
+	removed, errs := engine.CleanUp(ctx, j.config(r.Info.Seed, r.Info.ID), r.Endpoints)
+	if removed > 0 && !j.opts.quiet {
+		fmt.Fprintf(env.Stderr, "retrysafe: removed %s that the run had made\n", count(removed, "thing"))
+	}
+	for _, err := range errs {
+		fmt.Fprintf(env.Stderr, "retrysafe: %s\n", j.redactor.String(err.Error()))
+	}
+}
+
+// progress shows on standard error what runs, in one line that is written over, only where that is a terminal.
+type progress struct {
+	w     io.Writer
+	on    bool
+	done  int
+	total int
+	width int
+}
+
+func newProgress(env Env, j *job, look report.Options) *progress {
+	p := &progress{w: env.Stderr, total: len(j.endpoints) * len(j.scenarios), width: look.Width}
+	if f, ok := env.Stderr.(*os.File); ok && !j.opts.quiet {
+		p.on = report.IsTerminal(f)
+	}
+	return p
+}
+
+func (p *progress) start(endpoint, scenario string) {
+	p.done++
+	if !p.on {
+		return
+	}
+	line := fmt.Sprintf("%s: %s", endpoint, scenario)
+	if runes := []rune(line); len(runes) > p.width-1 {
+		line = string(runes[:p.width-1])
+	}
+	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+}
+
+func (p *progress) clear() {
+	if p.on {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

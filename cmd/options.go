@@ -1,0 +1,137 @@
+package cmd
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"retrysafe/internal/trace"
+)
+
+// runOptions are the flags that every command which sends requests has.
+type runOptions struct {
+	scenarios, endpoints []string
+	reports              []string
+	allowHosts           []string
+	failOn               string
+	allowInconclusive    []string
+	maxRequests          int
+	endpointRequests     int
+	seed                 string
+	dryRun, verbose      bool
+	quiet                bool
+	insecure             bool
+	cacert, cert, key    string
+}
+
+// defaultEndpointRequests bounds what one endpoint gets when the user says nothing: the built-in scenarios
+// send about 130 requests when nothing is violated, twice that with set-up requests.
+const defaultEndpointRequests = 300
+
+func (o *runOptions) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringSliceVar(&o.scenarios, "scenario", nil, "run only these scenarios (ids, repeatable)")
+	f.StringArrayVar(&o.reports, "report", nil, "write a report besides the terminal's, as FORMAT=FILE (json=out.json; repeatable)")
+	f.StringSliceVar(&o.allowHosts, "allow-host", nil, "a host that may be contacted besides loopback and the plan's allow_hosts (repeatable)")
+	f.StringVar(&o.failOn, "fail-on", string(trace.Major), "least severity that fails: critical, major or minor")
+	f.StringSliceVar(&o.allowInconclusive, "allow-inconclusive", nil, "reason codes that skip a case instead of leaving it inconclusive (never unreachable or auth)")
+	f.IntVar(&o.maxRequests, "max-requests", 0, "most requests in the whole run, 0 for no bound")
+	f.IntVar(&o.endpointRequests, "endpoint-requests", defaultEndpointRequests, "most requests to one endpoint and its set-up, 0 for no bound")
+	f.StringVar(&o.seed, "seed", "", "draw the same keys and markers as the run with this seed")
+	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be sent, send nothing")
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "show what the control taught and what each pass would have caught")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no terminal report and no progress, only the exit code and the other reports")
+	f.BoolVarP(&o.insecure, "insecure", "k", false, "accept any server certificate")
+	f.StringVar(&o.cacert, "cacert", "", "PEM file with the certificates to trust")
+	f.StringVar(&o.cert, "cert", "", "PEM file with the client certificate")
+	f.StringVar(&o.key, "key", "", "PEM file with the client certificate's private key")
+	_ = c.RegisterFlagCompletionFunc("scenario", completeScenarios)
+}
+
+// tlsConfig is what the TLS flags say; nil for Go's defaults.
+func (o *runOptions) tlsConfig() (*tls.Config, error) {
+	if !o.insecure && o.cacert == "" && o.cert == "" && o.key == "" {
+		return nil, nil
+	}
+	c := &tls.Config{InsecureSkipVerify: o.insecure}
+	if o.cacert != "" {
+		pem, err := os.ReadFile(o.cacert)
+		if err != nil {
+			return nil, usagef("", "--cacert: %s", err)
+		}
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, usagef("", "--cacert: %s holds no PEM certificate", o.cacert)
+		}
+	}
+	if (o.cert == "") != (o.key == "") {
+		return nil, usagef("", "--cert and --key belong together: expected both, found one")
+	}
+	if o.cert != "" {
+		pair, err := tls.LoadX509KeyPair(o.cert, o.key)
+		if err != nil {
+			return nil, usagef("", "--cert, --key: %s", err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+func (o *runOptions) severity() (trace.Severity, error) {
+	s := trace.Severity(o.failOn)
+	if !slices.Contains([]trace.Severity{trace.Critical, trace.Major, trace.Minor}, s) {
+		return "", usagef("", "--fail-on: expected critical, major or minor, found %q", o.failOn)
+	}
+	return s, nil
+}
+
+// allowed are the codes of --allow-inconclusive.
+func (o *runOptions) allowed() (map[trace.Code]bool, error) {
+	out := map[trace.Code]bool{}
+	for _, name := range o.allowInconclusive {
+		code := trace.Code(name)
+		switch {
+		case code == trace.Unreachable || code == trace.Auth:
+			return nil, usagef("", "--allow-inconclusive: %s can never be allowed: nothing would have been tested", name)
+		case !slices.Contains(trace.InconclusiveCodes(), code):
+			var known []string
+			for _, c := range trace.InconclusiveCodes() {
+				known = append(known, string(c))
+			}
+			return nil, usagef("", "--allow-inconclusive: there is no reason code %q; known are %s", name, strings.Join(known, ", "))
+		}
+		out[code] = true
+	}
+	return out, nil
+}
+
+// jsonPath is the file of --report json=FILE; empty when none was asked for.
+func (o *runOptions) jsonPath() (string, error) {
+	path := ""
+	for _, r := range o.reports {
+		format, file, ok := strings.Cut(r, "=")
+		switch {
+		case format != "json":
+			return "", usagef("", "--report: expected json=FILE, found %q: json is the only format besides the terminal's", r)
+		case !ok || file == "":
+			return "", usagef("", "--report: expected json=FILE, found %q", r)
+		case path != "":
+			return "", usagef("", "--report: json was asked for twice, for %s and %s", path, file)
+		}
+		path = file
+	}
+	return path, nil
+}
+
+// count says "1 request", "2 requests".
+func count(n int, noun string) string {
+	if n == 1 {
+		return fmt.Sprintf("1 %s", noun)
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

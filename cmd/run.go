@@ -1,0 +1,99 @@
+package cmd
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"retrysafe/internal/engine"
+	"retrysafe/internal/plan"
+)
+
+func newRunCmd(env Env) *cobra.Command {
+	o := &runOptions{}
+	c := &cobra.Command{
+		Use:   "run [PLAN]",
+		Short: "Test the endpoints that a plan describes",
+		Long: `Test the endpoints that a plan describes. Without PLAN: retrysafe.yaml or .retrysafe.yaml in this folder
+or one above it, up to the one that holds .git.`,
+		Example: `  retrysafe run
+  retrysafe run shop.yaml --scenario same-key-concurrent --report json=out.json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: run(func(c *cobra.Command, args []string) error {
+			opts, err := look(env, c, env.Stdout)
+			if err != nil {
+				return err
+			}
+			p, err := loadPlan(env, args, o.allowHosts)
+			if err != nil {
+				return err
+			}
+			j, err := newJob(env, p, o)
+			if err != nil {
+				return err
+			}
+			if o.dryRun {
+				return dryRun(env, j)
+			}
+			announce(env, j)
+			return runAndReport(c.Context(), env, j, opts)
+		}),
+	}
+	o.flags(c)
+	c.Flags().StringSliceVar(&o.endpoints, "endpoint", nil, "test only these endpoints (names, repeatable)")
+	return c
+}
+
+// loadPlan reads the plan that was named, or the nearest one.
+func loadPlan(env Env, args []string, allowHosts []string) (*plan.Plan, error) {
+	file := ""
+	if len(args) > 0 {
+		file = args[0]
+	} else {
+		found, err := plan.FindFile(".")
+		if err != nil {
+			return nil, usagef("retrysafe run PLAN, or retrysafe probe URL without a plan", "%s", err)
+		}
+		file = found
+	}
+	p, err := plan.Load(file, env.LookupEnv, allowHosts...)
+	if err != nil {
+		return nil, planError(err)
+	}
+	return p, nil
+}
+
+// announce says before anything is sent what the run will do at worst.
+func announce(env Env, j *job) {
+	if j.opts.quiet {
+		return
+	}
+	requests, creations, waits := 0, 0, time.Duration(0)
+	for _, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios) {
+		requests, creations = requests+e.Requests, creations+e.Creations
+		waits = max(waits, e.Waits)
+	}
+	fmt.Fprintf(env.Stderr, "retrysafe: %s, %s on %s: at most %s and %s, %s of waiting\n",
+		count(len(j.endpoints), "endpoint"), count(len(j.scenarios), "scenario"), j.plan.Target,
+		count(requests, "request"), count(creations, "creation"), waits.Round(time.Second))
+}
+
+// dryRun says what a run would do, and sends nothing.
+func dryRun(env Env, j *job) error {
+	fmt.Fprintf(env.Stdout, "dry run: nothing is sent to %s\n", j.plan.Target)
+	for i, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios) {
+		ep := &j.endpoints[i]
+		fmt.Fprintf(env.Stdout, "\n%s (%s)\n", ep.Name, ep.Request)
+		fmt.Fprintf(env.Stdout, "  at most %s, %s if nothing is deduplicated, %s of waiting\n",
+			count(e.Requests, "request"), count(e.Creations, "creation"), e.Waits.Round(time.Second))
+		for _, s := range j.scenarios {
+			if why := engine.Unmet(j.plan, ep, s); why != nil {
+				fmt.Fprintf(env.Stdout, "  - %s: skipped, %s\n", s.ID, why.Detail)
+				continue
+			}
+			fmt.Fprintf(env.Stdout, "  + %s: %s\n", s.ID, s.Title)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"retrysafe/fixtures"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"retrysafe": func() { os.Exit(Main(System("test"), os.Args[1:])) },
+	})
+}
+
+// TestScripts runs the command line as a user would; the scripts are its specification.
+func TestScripts(t *testing.T) {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("ROOT", root)
+			e.Setenv("NO_COLOR", "1")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"shop":   startShop,
+			"answer": startAnswer,
+			"code":   exitsWith,
+		},
+	})
+}
+
+// exitsWith runs a command and wants an exact exit code: code N COMMAND ARGS...
+func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N COMMAND ARGS...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := err.(interface{ ExitCode() int })
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// startShop serves the built-in shop until the script ends: shop [FAULT...]. $RETRYSAFE_TARGET is its URL. With
+// -tls first it serves HTTPS and writes the certificate to shop.pem.
+func startShop(ts *testscript.TestScript, _ bool, args []string) {
+	o := fixtures.ServeOptions{}
+	if len(args) > 0 && args[0] == "-tls" {
+		o.TLS, args = true, args[1:]
+	}
+	o.Shop.Faults = args
+	ctx, stop := context.WithCancel(context.Background())
+	ready, done := make(chan string, 1), make(chan error, 1)
+	o.Ready = func(url string, certPEM []byte) {
+		if certPEM != nil {
+			ts.Check(os.WriteFile(ts.MkAbs("shop.pem"), certPEM, 0o600))
+		}
+		ready <- url
+	}
+	go func() { done <- fixtures.Serve(ctx, o) }()
+	select {
+	case url := <-ready:
+		ts.Setenv("RETRYSAFE_TARGET", url)
+	case err := <-done:
+		ts.Fatalf("the shop did not start: %v", err)
+	}
+	ts.Defer(func() {
+		stop()
+		<-done
+	})
+}
+
+// startAnswer serves the same answer to everything: answer STATUS CONTENT-TYPE BODY. $RETRYSAFE_TARGET is its URL.
+func startAnswer(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: answer STATUS CONTENT-TYPE BODY")
+	}
+	status, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", args[1])
+		if status/100 == 3 {
+			w.Header().Set("Location", "/elsewhere")
+		}
+		w.WriteHeader(status)
+		fmt.Fprint(w, strings.ReplaceAll(args[2], "PATH", r.URL.Path))
+	}))
+	ts.Setenv("RETRYSAFE_TARGET", s.URL)
+	ts.Defer(s.Close)
+}

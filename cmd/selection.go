@@ -1,0 +1,91 @@
+package cmd
+
+import (
+	"errors"
+	"path"
+	"strings"
+
+	"retrysafe/internal/plan"
+	"retrysafe/internal/strict"
+	"retrysafe/scenarios"
+)
+
+// selectWhat finds the scenarios and endpoints to run. A name that matches nothing is an error: a run
+// that silently tests less than it was asked for must not look green.
+func (j *job) selectWhat() error {
+	all, err := loadScenarios(j.plan)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.Control {
+			j.control = s
+		}
+	}
+	if j.scenarios, err = pick(all, j.opts.scenarios, "scenario", func(s *scenarios.Scenario) string { return s.ID }); err != nil {
+		return err
+	}
+	j.endpoints, err = pick(j.plan.Endpoints, j.opts.endpoints, "endpoint", func(e plan.Endpoint) string { return e.Name })
+	return err
+}
+
+// loadScenarios gives the built-in scenarios and those of the plan.
+func loadScenarios(p *plan.Plan) ([]*scenarios.Scenario, error) {
+	all, err := scenarios.Load(p.Scenarios...)
+	if err != nil {
+		return nil, planError(err)
+	}
+	var ids []string
+	for _, s := range all {
+		ids = append(ids, s.ID)
+	}
+	return all, p.CheckScenarios(ids)
+}
+
+// planError keeps the mistakes in a file apart from a file that cannot be read.
+func planError(err error) error {
+	var found strict.Errors
+	if errors.As(err, &found) {
+		return err
+	}
+	return usagef("", "%s", err)
+}
+
+// pick gives the items whose names match one of the patterns (shell globs), in the order of the items; all
+// when there are no patterns.
+func pick[T any](items []T, patterns []string, noun string, name func(T) string) ([]T, error) {
+	if len(patterns) == 0 {
+		return items, nil
+	}
+	var names []string
+	for _, it := range items {
+		names = append(names, name(it))
+	}
+	chosen := make([]bool, len(items))
+	for _, p := range patterns {
+		hit := false
+		for i, n := range names {
+			ok, err := path.Match(p, n)
+			if err != nil {
+				return nil, usagef("", "--%s %q: %s", noun, p, err)
+			}
+			if ok || n == p {
+				chosen[i], hit = true, true
+			}
+		}
+		if !hit {
+			return nil, usagef("", "--%s %q matches nothing%s; there are: %s", noun, p, strict.DidYouMean(p, names), strings.Join(names, ", "))
+		}
+	}
+	var out []T
+	for i, it := range items {
+		if chosen[i] {
+			out = append(out, it)
+		}
+	}
+	return out, nil
+}
+
+func unknown(noun, name string, known []string) error {
+	return usagef("", "there is no %s %q%s", noun, name, strict.DidYouMean(name, known))
+}
