@@ -81,6 +81,9 @@ func (j *job) config(seed, runID string) engine.Config {
 		Deciders: engine.Deciders{
 			Classify: judge.Classify,
 			Learn:    judge.Learn,
+			Overdue: func(s *scenarios.Scenario, ep *trace.Endpoint, r *trace.Round) bool {
+				return judge.Overdue(j.input(s, ep, nil), r)
+			},
 			Violated: func(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) bool {
 				return judge.Violated(j.input(s, ep, c))
 			},

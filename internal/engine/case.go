@@ -34,13 +34,17 @@ func (c *caseRun) run(ctx context.Context) {
 		want = scenarios.MaxRounds
 	}
 	// A void round is repeated, but not for ever: an endpoint that turns half the rounds away gives no answer.
+	void := trace.StillBusy
 	for n, counted := 1, 0; c.t.Stop == nil && counted < want; n++ {
-		if c.t.Stop = c.stopBefore(ctx, n, want); c.t.Stop != nil {
+		if c.t.Stop = c.stopBefore(ctx, n, 2*want+1, void); c.t.Stop != nil {
 			break
 		}
 		rd := c.e.newRound(n, c.s, c.s.ID, fmt.Sprint(n))
 		c.rounds = append(c.rounds, rd)
 		rd.run(ctx)
+		if rd.t.Void == "" && !rd.stuck && c.e.Deciders.Overdue(c.s, c.e.t, rd.t) {
+			rd.t.Void, void = "it took so long that the key may have expired", trace.LifetimeExceeded
+		}
 		if rd.unmarked() {
 			rd.settle(ctx) // the next round would move the same counters
 		}
@@ -93,13 +97,14 @@ func (c *caseRun) unusable() *trace.Reason {
 	return nil
 }
 
-func (c *caseRun) stopBefore(ctx context.Context, n, want int) *trace.Reason {
+// stopBefore says why round n is not to be run; nil when it is. void is why the last void round was void.
+func (c *caseRun) stopBefore(ctx context.Context, n, most int, void trace.Code) *trace.Reason {
 	if ctx.Err() != nil {
 		return &trace.Reason{Code: trace.Interrupted, Detail: "the run was interrupted before the case was done"}
 	}
-	if n > 2*want {
-		return &trace.Reason{Code: trace.StillBusy,
-			Detail: fmt.Sprintf("%d of %d rounds had fewer than two copies that were not turned away (429, or 503 with Retry-After)", n-1-want, n-1)}
+	if n > most {
+		return &trace.Reason{Code: void,
+			Detail: fmt.Sprintf("too many of %d rounds proved nothing; the last one: %s", n-1, c.rounds[len(c.rounds)-1].t.Void)}
 	}
 	return c.e.spend(c.e.cost(c.s))
 }

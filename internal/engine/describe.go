@@ -21,6 +21,7 @@ func describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 		IgnoreJSON:         ep.IgnoreJSON,
 		IgnoreHeaders:      ep.IgnoreHeaders,
 		ReplayHeaders:      ep.ReplayHeaders,
+		Require:            ep.Require,
 		InProgressLimit:    trace.Nanos(p.Limits.InProgress),
 	}
 	for _, c := range ep.Counters {

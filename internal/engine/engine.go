@@ -27,6 +27,8 @@ type Deciders struct {
 	Classify func(f trace.Facts, l trace.Learned, round *trace.Round, i int) trace.Class
 	// Learn concludes from the control, also from its first round alone.
 	Learn func(f trace.Facts, c *trace.Control) trace.Learned
+	// Overdue reports whether the round took so long that its keys may have expired in it.
+	Overdue func(s *scenarios.Scenario, ep *trace.Endpoint, r *trace.Round) bool
 	// Violated reports whether the rounds so far show a broken rule for certain.
 	Violated func(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) bool
 }

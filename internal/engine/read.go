@@ -180,7 +180,11 @@ func settleAll(ctx context.Context, e *endpointRun, rounds []*round) {
 	}
 	start := e.Clock()
 	for interval := pollFirst; ctx.Err() == nil; interval = min(interval*3/2, pollMost) {
-		waited := (e.Clock() - start).Duration() >= e.Plan.Limits.Count
+		spent := (e.Clock() - start).Duration()
+		waited := spent >= e.Plan.Limits.Count
+		if spent >= 2*e.Plan.Limits.Count {
+			return // a counter that is never still: what it says now has to do
+		}
 		open = slices.DeleteFunc(open, func(s *settling) bool { return s.final(start, still, waited) })
 		if len(open) == 0 || !e.sleep(ctx, interval) {
 			return

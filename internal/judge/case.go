@@ -51,6 +51,12 @@ func (in *Input) rounds() []trace.Round {
 	return in.Control.Rounds
 }
 
+// Overdue reports whether a round took so long that its keys may have expired in it, so that it proves nothing and
+// is better repeated.
+func Overdue(in Input, r *trace.Round) bool {
+	return newView(&in, in.Control.Learned, r).tooSlow() != nil
+}
+
 // unfit says why nothing of the case can be judged; nil when something can.
 func unfit(in *Input) *trace.Reason {
 	stop := in.Case.Stop
@@ -197,7 +203,7 @@ func (h *hearing) reason() *trace.Reason {
 	case h.counted == 0 && len(h.passedOver) > 0:
 		return weightiest(h.passedOver)
 	case h.counted == 0:
-		return &trace.Reason{Code: trace.NoEvidence, Detail: "no round of this case counts", Enable: "run it again"}
+		return &trace.Reason{Code: trace.NoEvidence, Detail: "no round of this case counts"}
 	}
 	return h.unjudged()
 }
@@ -220,7 +226,7 @@ func (h *hearing) unjudged() *trace.Reason {
 			Enable: "counters: {name: {http: \"GET /path?reference={{marker}}\", value: $.count}}, or --count for probe"}
 	}
 	if !proved {
-		return &trace.Reason{Code: trace.NoEvidence, Detail: "nothing that this case expects could be seen", Enable: "add a counter"}
+		return &trace.Reason{Code: trace.NoEvidence, Detail: "nothing that this case expects could be seen"}
 	}
 	return nil
 }

@@ -8,9 +8,6 @@ import (
 	"retrysafe/internal/trace"
 )
 
-// readingIdle is the look at unmarked counters before anything is sent: what moves until "before" moves by itself.
-const readingIdle = "idle"
-
 // change is what one counter did between two readings, summed over the scopes of the round.
 type change struct {
 	fact          trace.CounterFact

@@ -131,6 +131,17 @@ func identify(fields []string, r *trace.Round, x *trace.Exchange) identity {
 	return id
 }
 
+// size is how many of the fields the answer has.
+func (a identity) size() int {
+	n := 0
+	for _, value := range a {
+		if value != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // compare counts the fields that both have: how many are equal, and how many differ.
 func (a identity) compare(b identity) (equal, differ int) {
 	if a == nil || b == nil {

@@ -3,12 +3,14 @@ package judge
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 
 	"retrysafe/internal/trace"
 )
 
-// curl gives the lines that repeat the first two exchanges of a finding by hand: none where a race or a cut
+// curl gives the lines that repeat a finding by hand: the different requests of its evidence in their order, or
+// the one request twice. None where a race or a cut
 // connection is part of the script, because no line can repeat that.
 func (v *view) curl(evidence []int) []string {
 	for _, s := range v.in.Scenario.Sends() {
@@ -17,10 +19,13 @@ func (v *view) curl(evidence []int) []string {
 		}
 	}
 	var out []string
-	for _, i := range evidence[:min(len(evidence), 2)] {
-		if line := curlLine(&v.x(i).Request); line != "" {
+	for _, i := range evidence {
+		if line := curlLine(&v.x(i).Request); line != "" && !slices.Contains(out, line) {
 			out = append(out, line)
 		}
+	}
+	if len(out) == 1 && len(evidence) > 1 {
+		out = append(out, out[0])
 	}
 	return out
 }

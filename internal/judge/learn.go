@@ -91,7 +91,7 @@ func unsoundAnswer(f trace.Facts, r *trace.Round, x *trace.Exchange) *trace.Reas
 }
 
 func unsound(detail string) *trace.Reason {
-	return &trace.Reason{Code: trace.ControlUnsound, Detail: detail, Enable: "body: and headers: with which one request succeeds; see what happens with `retrysafe try`"}
+	return &trace.Reason{Code: trace.ControlUnsound, Detail: detail, Enable: "body: and headers: with which one request succeeds"}
 }
 
 func unsoundSetup(r *trace.Round) *trace.Reason {
@@ -131,13 +131,18 @@ func unsoundCounts(f trace.Facts, c *trace.Control) *trace.Reason {
 
 // noise reports an unmarked counter that moved before anything was sent.
 func noise(f trace.Facts, r *trace.Round, before *trace.Reading) *trace.Reason {
-	idle := reading(r, readingIdle)
+	idle := reading(r, trace.ReadingIdle)
 	if idle == nil {
 		return nil
 	}
-	for _, v := range idle.Values {
+	return moved(f, idle, before)
+}
+
+// moved reports an unmarked counter that differs between two looks with nothing sent between them.
+func moved(f trace.Facts, first, second *trace.Reading) *trace.Reason {
+	for _, v := range first.Values {
 		marked := slices.ContainsFunc(f.Counters, func(c trace.CounterFact) bool { return c.Name == v.Counter && c.Marked })
-		now, ok := valueFor(before, v)
+		now, ok := valueFor(second, v)
 		if marked || !ok || v.Error != "" || now.Error != "" || now.N == v.N {
 			continue
 		}

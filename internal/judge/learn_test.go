@@ -87,7 +87,7 @@ func TestLearnNoise(t *testing.T) {
 	f.Counters[0].Marked = false
 	c := twice(t, order(1), order(2))
 	idle := c.Rounds[0].Readings[0]
-	idle.Name, idle.Values = readingIdle, slices.Clone(idle.Values)
+	idle.Name, idle.Values = trace.ReadingIdle, slices.Clone(idle.Values)
 	idle.Values[0].N = -1
 	c.Rounds[0].Readings = append([]trace.Reading{idle}, c.Rounds[0].Readings...)
 	if l := Learn(f, c); l.Sound || l.Reason.Code != trace.CounterNoise {

@@ -13,8 +13,7 @@ func unanswered(x *trace.Exchange) *trace.Reason {
 	case strings.HasPrefix(x.Error, "stopped: "):
 		return &trace.Reason{Code: trace.Interrupted, Detail: "the run was interrupted while " + where + " was under way"}
 	case x.Broke == trace.PhaseDial || x.Broke == trace.PhaseTLS:
-		return &trace.Reason{Code: trace.Unreachable, Detail: "no connection for " + where + ": " + x.Error,
-			Enable: "start the server, or set target: to where it listens"}
+		return &trace.Reason{Code: trace.Unreachable, Detail: "no connection for " + where + ": " + x.Error}
 	case timedOut(x.Error):
 		return &trace.Reason{Code: trace.Timeout, Detail: "no complete answer to " + where + " in time (" + string(x.Broke) + "): " + x.Error,
 			Enable: "limits: {request: 60s}, if the endpoint is that slow"}
@@ -29,8 +28,7 @@ func timedOut(message string) bool {
 }
 
 func stillBusy(x *trace.Exchange) *trace.Reason {
-	return &trace.Reason{Code: trace.StillBusy, Detail: "the endpoint kept turning requests away: " + answerText(x),
-		Enable: "exempt the User-Agent retrysafe from the rate limit, or run against another instance"}
+	return &trace.Reason{Code: trace.StillBusy, Detail: "the endpoint kept turning requests away: " + answerText(x)}
 }
 
 func authReason(x *trace.Exchange) *trace.Reason {
@@ -39,8 +37,7 @@ func authReason(x *trace.Exchange) *trace.Reason {
 }
 
 func intermediary(x *trace.Exchange) *trace.Reason {
-	return &trace.Reason{Code: trace.FromIntermediary, Detail: "something in front of the endpoint seems to have answered: " + answerText(x),
-		Enable: "target: the service itself rather than its gateway"}
+	return &trace.Reason{Code: trace.FromIntermediary, Detail: "something in front of the endpoint seems to have answered: " + answerText(x)}
 }
 
 // weightiest picks the reason that explains most, what breaks everything before what leaves one thing open; nil

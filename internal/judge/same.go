@@ -38,11 +38,16 @@ func (v *view) same(e *scenarios.Expectation) outcome {
 	return out
 }
 
-// reference is the success answer that came first; -1 when there is none.
+// reference is the success answer that came first; -1 when there is none. Of copies that were under way together
+// nobody knows which one ran, so among them the one that names most of what was created is preferred.
 func (v *view) reference(among []int) int {
 	ref := -1
 	for _, i := range v.of(trace.ClassSuccess, among) {
-		if ref < 0 || v.x(i).Done < v.x(ref).Done {
+		switch {
+		case ref < 0, v.x(i).Done < v.x(ref).Started:
+			ref = i
+		case v.x(i).Started > v.x(ref).Done:
+		case v.ids[i].size() > v.ids[ref].size(), v.ids[i].size() == v.ids[ref].size() && v.x(i).Done < v.x(ref).Done:
 			ref = i
 		}
 	}

@@ -98,16 +98,14 @@ func (v *view) noOverlap() *trace.Reason {
 			}
 		}
 	}
-	return &trace.Reason{Code: trace.NoOverlap, Detail: "in no round were two copies under way at the same time: each was answered before the next was sent",
-		Enable: "an endpoint, or a body, that takes longer to handle"}
+	return &trace.Reason{Code: trace.NoOverlap, Detail: "in no round were two copies under way at the same time: each was answered before the next was sent"}
 }
 
 // notCut reports a round in which an answer came before the client could leave.
 func (v *view) notCut() *trace.Reason {
 	for i := range v.round.Exchanges {
 		if x := v.x(i); x.Cut != nil && x.Response != nil {
-			return &trace.Reason{Code: trace.NoEvidence, Detail: v.name(i) + " was answered before the client could leave, so nothing was cut: " + answerText(x),
-				Enable: "an endpoint, or a body, that takes longer to handle"}
+			return &trace.Reason{Code: trace.NoEvidence, Detail: v.name(i) + " was answered before the client could leave, so nothing was cut: " + answerText(x)}
 		}
 	}
 	return nil

@@ -1,6 +1,10 @@
 package judge
 
-import "retrysafe/internal/trace"
+import (
+	"slices"
+
+	"retrysafe/internal/trace"
+)
 
 // The exit codes of a run.
 const (
@@ -40,6 +44,8 @@ func conclude(in *Input, r trace.Result, why *trace.Reason) trace.Result {
 	}
 	r.Reason, r.Detail, r.Enable = why.Code, why.Detail, why.Enable
 	switch {
+	case skips(why.Code) && slices.Contains(in.Facts.Require, in.Scenario.ID):
+		r.Verdict, r.Detail = trace.Fail, "the plan requires this scenario, but it was skipped: "+why.Detail
 	case skips(why.Code):
 		r.Verdict = trace.Skip
 	case in.Allow[why.Code] && why.Code != trace.Unreachable && why.Code != trace.Auth:

@@ -132,6 +132,8 @@ type Facts struct {
 	IgnoreHeaders []string `json:"ignore_headers,omitempty"`
 	// ReplayHeaders are names of headers that must be replayed, beside the built-in ones.
 	ReplayHeaders []string `json:"replay_headers,omitempty"`
+	// Require are the ids of scenarios whose skip is a failure.
+	Require []string `json:"require,omitempty"`
 	// InProgressLimit is how long a key may stay in progress.
 	InProgressLimit Nanos `json:"in_progress_limit_ns"`
 }
