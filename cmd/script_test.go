@@ -23,12 +23,14 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command line as a user would; the scripts are its specification.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { testscript.Run(t, scriptParams(t)) }
+
+func scriptParams(t *testing.T) testscript.Params {
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
+	return testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -42,7 +44,7 @@ func TestScripts(t *testing.T) {
 			"answer": startAnswer,
 			"code":   exitsWith,
 		},
-	})
+	}
 }
 
 // exitsWith runs a command and wants an exact exit code: code N COMMAND ARGS...

@@ -1,0 +1,77 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"retrysafe/scenarios"
+)
+
+// TestReadme runs the commands of the README on the built-in shop, with its plan as retrysafe.yaml.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1)
+	var script strings.Builder
+	script.WriteString("shop\n")
+	plan := ""
+	commands := 0
+	for _, b := range blocks {
+		switch b[1] {
+		case "yaml":
+			plan = b[2]
+		case "console":
+			for _, line := range strings.Split(strings.TrimSpace(b[2]), "\n") {
+				command, ok := strings.CutPrefix(line, "$ ")
+				if !ok {
+					t.Errorf("a console block holds commands only, found %q", line)
+				}
+				if strings.HasSuffix(command, "&") {
+					continue // starts the shop, as this test did
+				}
+				commands++
+				script.WriteString("exec " + command + "\n")
+			}
+		}
+	}
+	if plan == "" || commands < 6 {
+		t.Fatalf("the README has no plan, or only %d commands", commands)
+	}
+	script.WriteString("-- retrysafe.yaml --\n" + plan)
+	file := filepath.Join(t.TempDir(), "readme.txtar")
+	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := scriptParams(t)
+	p.Dir, p.Files = "", []string{file}
+	testscript.Run(t, p)
+}
+
+// TestReadmeLists holds the tables of the README to the code.
+func TestReadmeLists(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := scenarios.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list {
+		if !strings.Contains(string(text), "| "+s.ID+" |") {
+			t.Errorf("the README does not list the scenario %s", s.ID)
+		}
+	}
+	for _, code := range []string{"| 0 |", "| 1 |", "| 2 |", "| 3 |", "| 130 |"} {
+		if !strings.Contains(string(text), code) {
+			t.Errorf("the README does not list the exit code %s", code)
+		}
+	}
+}
