@@ -115,7 +115,11 @@ func hear(in *Input, early bool) *hearing {
 // round judges one round. What does not depend on the round being as planned comes first.
 func (h *hearing) round(v *view, early bool) []trace.Finding {
 	found := v.stuck()
-	if why := v.passOver(); why != nil {
+	switch why := v.passOver(); {
+	case why != nil && len(found) > 0:
+		h.counted++ // however long it took to get stuck
+		return found
+	case why != nil:
 		h.passedOver = append(h.passedOver, *why)
 		return found
 	}
