@@ -118,7 +118,7 @@ func judgedAt(ctx context.Context, t *testing.T, url, text string, o runOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.failOn = string(trace.Major)
+	o.failOn, o.effort, o.endpointRequests = string(trace.Major), "standard", -1
 	j, err := newJob(Env{Version: "test"}, p, &o)
 	if err != nil {
 		t.Fatal(err)

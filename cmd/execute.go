@@ -28,6 +28,7 @@ type job struct {
 	rules     []scenarios.Rule
 	catalogue judge.Catalogue
 	opts      *runOptions
+	effort    engine.Effort
 	failOn    trace.Severity
 	allow     map[trace.Code]bool
 	client    *fire.Client
@@ -45,6 +46,9 @@ func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 	j := &job{plan: p, opts: o, start: time.Now(), version: env.Version}
 	var err error
 	if j.failOn, err = o.severity(); err != nil {
+		return nil, err
+	}
+	if j.effort, err = o.effortLevel(); err != nil {
 		return nil, err
 	}
 	if j.allow, err = o.allowed(); err != nil {
@@ -77,7 +81,8 @@ func (j *job) config(seed, runID string) engine.Config {
 		Plan: j.plan, Endpoints: j.endpoints, Control: j.control, Scenarios: j.scenarios,
 		Client: j.client, Clock: j.clock, Redactor: j.redactor, Seed: seed, RunID: runID,
 		UserAgent:      "retrysafe/" + j.version,
-		EndpointBudget: j.opts.endpointRequests, MaxRequests: j.opts.maxRequests,
+		Effort:         j.effort,
+		EndpointBudget: j.effort.Budget, MaxRequests: j.opts.maxRequests,
 		Deciders: engine.Deciders{
 			Classify: judge.Classify,
 			Learn:    judge.Learn,
@@ -123,7 +128,7 @@ func (j *job) execute(ctx context.Context) *trace.Run {
 		ID: id, Started: j.start.UTC(), Target: j.plan.Target, Dialect: j.plan.Dialect.Name, Seed: seed,
 		Tool:   trace.Tool{Name: "retrysafe", Version: j.version},
 		Plan:   trace.PlanInfo{Path: j.plan.File, Digest: j.plan.Digest},
-		FailOn: j.failOn, Scenarios: map[string]string{j.control.ID: j.control.Text},
+		Effort: j.effort.Name, FailOn: j.failOn, Scenarios: map[string]string{j.control.ID: j.control.Text},
 	}}
 	for _, s := range j.scenarios {
 		r.Info.Scenarios[s.ID] = s.Text

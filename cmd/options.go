@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"retrysafe/internal/engine"
 	"retrysafe/internal/trace"
 )
 
@@ -18,6 +19,7 @@ type runOptions struct {
 	scenarios, endpoints []string
 	reports              []string
 	allowHosts           []string
+	effort               string
 	failOn               string
 	allowInconclusive    []string
 	maxRequests          int
@@ -29,19 +31,16 @@ type runOptions struct {
 	cacert, cert, key    string
 }
 
-// defaultEndpointRequests bounds what one endpoint gets when the user says nothing: the built-in scenarios
-// send about 130 requests when nothing is violated, twice that with set-up requests.
-const defaultEndpointRequests = 300
-
 func (o *runOptions) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringSliceVar(&o.scenarios, "scenario", nil, "run only these scenarios (ids, repeatable)")
 	f.StringArrayVar(&o.reports, "report", nil, "write a report besides the terminal's, as FORMAT=FILE (json=out.json; repeatable)")
 	f.StringSliceVar(&o.allowHosts, "allow-host", nil, "a host that may be contacted besides loopback and the plan's allow_hosts (repeatable)")
+	f.StringVar(&o.effort, "effort", "standard", "how hard to look: smoke, standard or deep")
 	f.StringVar(&o.failOn, "fail-on", string(trace.Major), "least severity that fails: critical, major or minor")
 	f.StringSliceVar(&o.allowInconclusive, "allow-inconclusive", nil, "reason codes that skip a case instead of leaving it inconclusive (never unreachable or auth)")
 	f.IntVar(&o.maxRequests, "max-requests", 0, "most requests in the whole run, 0 for no bound")
-	f.IntVar(&o.endpointRequests, "endpoint-requests", defaultEndpointRequests, "most requests to one endpoint and its set-up, 0 for no bound")
+	f.IntVar(&o.endpointRequests, "endpoint-requests", -1, "most requests to one endpoint and its set-up, 0 for no bound (default by effort: 120, 300 or 2000)")
 	f.StringVar(&o.seed, "seed", "", "draw the same keys and markers as the run with this seed")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be sent, send nothing")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show what the control taught and what each pass would have caught")
@@ -80,6 +79,18 @@ func (o *runOptions) tlsConfig() (*tls.Config, error) {
 		c.Certificates = []tls.Certificate{pair}
 	}
 	return c, nil
+}
+
+// effortLevel is what --effort says, with the budget of --endpoint-requests where that is given.
+func (o *runOptions) effortLevel() (engine.Effort, error) {
+	e, ok := engine.FindEffort(o.effort)
+	if !ok {
+		return e, usagef("", "--effort: expected smoke, standard or deep, found %q", o.effort)
+	}
+	if o.endpointRequests >= 0 {
+		e.Budget = o.endpointRequests
+	}
+	return e, nil
 }
 
 func (o *runOptions) severity() (trace.Severity, error) {

@@ -70,7 +70,7 @@ func announce(env Env, j *job) {
 		return
 	}
 	requests, creations, waits := 0, 0, time.Duration(0)
-	for _, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios) {
+	for _, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios, j.effort) {
 		requests, creations = requests+e.Requests, creations+e.Creations
 		waits = max(waits, e.Waits)
 	}
@@ -82,13 +82,13 @@ func announce(env Env, j *job) {
 // dryRun says what a run would do, and sends nothing.
 func dryRun(env Env, j *job) error {
 	fmt.Fprintf(env.Stdout, "dry run: nothing is sent to %s\n", j.plan.Target)
-	for i, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios) {
+	for i, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios, j.effort) {
 		ep := &j.endpoints[i]
 		fmt.Fprintf(env.Stdout, "\n%s (%s)\n", ep.Name, ep.Request)
 		fmt.Fprintf(env.Stdout, "  at most %s, %s if nothing is deduplicated, %s of waiting\n",
 			count(e.Requests, "request"), count(e.Creations, "creation"), e.Waits.Round(time.Second))
 		for _, s := range j.scenarios {
-			if why := engine.Unmet(j.plan, ep, s); why != nil {
+			if why := engine.Unmet(j.plan, ep, s, j.effort); why != nil {
 				fmt.Fprintf(env.Stdout, "  - %s: skipped, %s\n", s.ID, why.Detail)
 				continue
 			}

@@ -22,7 +22,7 @@ type Scenario struct {
 	Kinds []string
 	// Needs must all be met by the plan; each entry lists alternatives.
 	Needs [][]string
-	// Adaptive is true when rounds repeat until a violation or MaxRounds; otherwise Rounds is how many run.
+	// Adaptive is true when rounds repeat until a violation, or as often as the effort says; otherwise Rounds is how many run.
 	Adaptive bool
 	Rounds   int
 	// Overlap is true when two copies under way at the same time are the point: rounds without it are
@@ -36,10 +36,6 @@ type Scenario struct {
 	File string
 	Text string
 }
-
-// MaxRounds is how often an adaptive scenario is repeated without a violation: ten rounds find an I/O
-// window of 20 us with a probability of at least .999 on loopback, and two more cover rounds that are void.
-const MaxRounds = 12
 
 // Step is one step of a script: exactly one of the pointers and strings is set.
 type Step struct {

@@ -29,17 +29,15 @@ func (c *caseRun) run(ctx context.Context) {
 	c.e.start(c.s.ID)
 	c.t.Started = c.e.Clock()
 	c.t.Stop = c.unusable()
-	want := c.s.Rounds
-	if c.s.Adaptive {
-		want = scenarios.MaxRounds
-	}
+	want, confirming := c.e.Effort.rounds(c.s), false
 	// A void round is repeated, but not for ever: an endpoint that turns half the rounds away gives no answer.
 	void := trace.StillBusy
 	for n, counted := 1, 0; c.t.Stop == nil && counted < want; n++ {
-		if c.t.Stop = c.stopBefore(ctx, n, 2*want+1, void); c.t.Stop != nil {
+		script := c.e.Effort.script(c.s, counted+1)
+		if c.t.Stop = c.stopBefore(ctx, script, n, 2*want+1, void); c.t.Stop != nil {
 			break
 		}
-		rd := c.e.newRound(n, c.s, c.s.ID, fmt.Sprint(n))
+		rd := c.e.newRound(n, script, c.s.ID, fmt.Sprint(n))
 		c.rounds = append(c.rounds, rd)
 		rd.run(ctx)
 		if rd.t.Void == "" && !rd.stuck && c.e.Deciders.Overdue(c.s, c.e.t, rd.t) {
@@ -55,8 +53,8 @@ func (c *caseRun) run(ctx context.Context) {
 		}
 		if rd.t.Void == "" {
 			counted++
-			if c.violated(ctx, rd) {
-				break
+			if c.violated(ctx, rd) && !confirming {
+				want, confirming = min(want, counted+1), true // once more, with keys of its own
 			}
 		}
 		if counted < want {
@@ -98,7 +96,7 @@ func (c *caseRun) unusable() *trace.Reason {
 }
 
 // stopBefore says why round n is not to be run; nil when it is. void is why the last void round was void.
-func (c *caseRun) stopBefore(ctx context.Context, n, most int, void trace.Code) *trace.Reason {
+func (c *caseRun) stopBefore(ctx context.Context, script *scenarios.Scenario, n, most int, void trace.Code) *trace.Reason {
 	if ctx.Err() != nil {
 		return &trace.Reason{Code: trace.Interrupted, Detail: "the run was interrupted before the case was done"}
 	}
@@ -106,7 +104,7 @@ func (c *caseRun) stopBefore(ctx context.Context, n, most int, void trace.Code) 
 		return &trace.Reason{Code: void,
 			Detail: fmt.Sprintf("too many of %d rounds proved nothing; the last one: %s", n-1, c.rounds[len(c.rounds)-1].t.Void)}
 	}
-	return c.e.spend(c.e.cost(c.s))
+	return c.e.spend(c.e.cost(script))
 }
 
 // gaveUp says that the endpoint could not be reached or did not answer in time, after which more rounds

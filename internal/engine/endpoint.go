@@ -61,7 +61,7 @@ func (e *endpointRun) list() {
 	e.t.Cases = make([]trace.Case, len(e.Scenarios))
 	for i, s := range e.Scenarios {
 		c := &caseRun{e: e, s: s, t: &e.t.Cases[i]}
-		*c.t = trace.Case{Scenario: s.ID, Title: s.Title, OnControl: s.Control, Stop: Unmet(e.Plan, e.plan, s)}
+		*c.t = trace.Case{Scenario: s.ID, Title: s.Title, OnControl: s.Control, Stop: Unmet(e.Plan, e.plan, s, e.Effort)}
 		e.cases = append(e.cases, c)
 	}
 }

@@ -45,6 +45,8 @@ type Config struct {
 	Clock     fire.Clock
 	Redactor  *redact.Redactor
 	Deciders  Deciders
+	// Effort is how hard to look.
+	Effort Effort
 	// Seed is what keys and markers are drawn from.
 	Seed string
 	// RunID is 32 hexadecimal digits; it is sent as trace id.

@@ -181,7 +181,7 @@ func TestUnmet(t *testing.T) {
 	} {
 		ep.KeyLifetime = c.life
 		var got trace.Code
-		if r := Unmet(p, ep, &c.s); r != nil {
+		if r := Unmet(p, ep, &c.s, Efforts()[1]); r != nil {
 			got = r.Code
 		}
 		if got != c.want {

@@ -22,24 +22,24 @@ type Estimate struct {
 }
 
 // EstimateRun gives the worst case for each endpoint. Nothing is sent.
-func EstimateRun(p *plan.Plan, endpoints []plan.Endpoint, control *scenarios.Scenario, list []*scenarios.Scenario) []Estimate {
+func EstimateRun(p *plan.Plan, endpoints []plan.Endpoint, control *scenarios.Scenario, list []*scenarios.Scenario, effort Effort) []Estimate {
 	out := make([]Estimate, len(endpoints))
 	for i := range endpoints {
 		ep, e := &endpoints[i], &out[i]
 		e.Endpoint = ep.Name
 		otherBody := false
 		for _, s := range list {
-			if Unmet(p, ep, s) != nil {
+			if Unmet(p, ep, s, effort) != nil {
 				continue
 			}
 			e.Scenarios = append(e.Scenarios, s.ID)
 			otherBody = otherBody || s.UsesBody(scenarios.BodyOther)
 			if !s.Control {
-				e.add(p, ep, s)
+				e.add(p, ep, s, effort)
 			}
 		}
 		if len(e.Scenarios) > 0 {
-			e.add(p, ep, control)
+			e.add(p, ep, control, effort)
 		}
 		if otherBody {
 			e.addRounds(ep, control, 1)
@@ -48,12 +48,10 @@ func EstimateRun(p *plan.Plan, endpoints []plan.Endpoint, control *scenarios.Sce
 	return out
 }
 
-func (e *Estimate) add(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario) {
-	rounds := s.Rounds
-	if s.Adaptive {
-		rounds = scenarios.MaxRounds
+func (e *Estimate) add(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario, effort Effort) {
+	for round := range effort.rounds(s) {
+		e.addRounds(ep, effort.script(s, round+1), 1)
 	}
-	e.addRounds(ep, s, rounds)
 	for _, st := range s.Steps {
 		if st.Wait == nil {
 			continue

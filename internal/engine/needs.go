@@ -50,8 +50,8 @@ func hasHook(p *plan.Plan, name string) bool {
 	return ok
 }
 
-// Unmet says why a scenario cannot run on an endpoint, by the plan alone; nil when it can.
-func Unmet(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario) *trace.Reason {
+// Unmet says why a scenario does not run on an endpoint, by the plan and the effort alone; nil when it does.
+func Unmet(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario, effort Effort) *trace.Reason {
 	if why, ok := ep.Skip[s.ID]; ok {
 		return &trace.Reason{Code: trace.PlanSkip, Detail: "the plan skips it: " + why}
 	}
@@ -64,7 +64,10 @@ func Unmet(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario) *trace.Reason
 			return r
 		}
 	}
-	return tooLong(p, ep, s)
+	if r := tooLong(p, ep, s); r != nil {
+		return r
+	}
+	return effort.leavesOut(s)
 }
 
 func unmetNeed(p *plan.Plan, ep *plan.Endpoint, alternatives []string) *trace.Reason {

@@ -216,6 +216,8 @@ const (
 	PlanSkip Code = "plan-skip"
 	// Allowed: inconclusive, and the user allowed that with --allow-inconclusive.
 	Allowed Code = "allowed"
+	// LeftOut: the chosen effort leaves the scenario out.
+	LeftOut Code = "effort"
 	// WaitTooLong: the scenario would wait longer than limits.wait.
 	WaitTooLong Code = "wait-too-long"
 )

@@ -59,6 +59,8 @@ type Info struct {
 	Tool Tool `json:"tool"`
 	// Plan is where the plan came from.
 	Plan PlanInfo `json:"plan"`
+	// Effort is how hard the run looked: smoke, standard or deep.
+	Effort string `json:"effort,omitempty"`
 	// FailOn is the least severity that makes a case fail; below it a finding is a warning.
 	FailOn Severity `json:"fail_on"`
 	// Scenarios holds the text of every scenario that took part, by id, so that the run can be judged again.
