@@ -380,3 +380,31 @@ func TestCounterByKey(t *testing.T) {
 		}
 	}
 }
+
+// A counter that never moves beside an answer that names nothing to look for: nobody can tell whose fault it is.
+func TestFlatCounterWithoutLocation(t *testing.T) {
+	b := newBackend()
+	r := judged(t, b.serve(b.honest), strings.Replace(testPlan, "/count?reference={{marker}}", "/count?reference=x{{marker}}", 1), runOptions{})
+	for _, c := range r.Endpoints[0].Cases {
+		if c.Verdict != trace.Inconclusive && c.Verdict != trace.Skip {
+			t.Errorf("%s: verdict %s %+v", c.Scenario, c.Verdict, c.Findings)
+		}
+	}
+	if c := r.Endpoints[0].Cases[0]; c.Reason != trace.ControlUnsound || !strings.Contains(c.Detail, `{"count": 0}`) {
+		t.Errorf("reason %s: %s", c.Reason, c.Detail)
+	}
+}
+
+// A page where JSON is expected is not asked for again.
+func TestPageIsAskedForOnce(t *testing.T) {
+	b := newBackend()
+	var posts atomic.Int32
+	r := judged(t, b.serve(func(w http.ResponseWriter, _ *http.Request) {
+		posts.Add(1)
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<html>please log in</html>")
+	}), testPlan, runOptions{})
+	if posts.Load() != 1 || r.Summary.Cases.Pass > 0 {
+		t.Errorf("%d requests, %d passes", posts.Load(), r.Summary.Cases.Pass)
+	}
+}

@@ -35,6 +35,10 @@ type job struct {
 	redactor  *redact.Redactor
 	start     time.Time
 	version   string
+	// json is where the results document goes; empty for nowhere.
+	json string
+	// asFlag turns a line of plan into a flag where there is no plan; nil where there is one.
+	asFlag func(line string) string
 	// onCase is told of every case when it has ended, judged; nil for none.
 	onCase func(ep *trace.Endpoint, c *trace.Case)
 	// onStart is told which scenario begins; nil for none.
@@ -60,6 +64,9 @@ func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 	j.catalogue = judge.Catalogue{}
 	for _, r := range j.rules {
 		j.catalogue[r.ID] = r
+	}
+	if j.json, err = o.jsonPath(); err != nil {
+		return nil, err
 	}
 	if err := j.selectWhat(); err != nil {
 		return nil, err
@@ -112,6 +119,9 @@ func (j *job) judge(ep *trace.Endpoint, c *trace.Case) {
 	for _, s := range j.scenarios {
 		if s.ID == c.Scenario {
 			c.Result = judge.Case(j.input(s, ep, c))
+			if j.asFlag != nil {
+				c.Enable = j.asFlag(c.Enable)
+			}
 		}
 	}
 }
@@ -133,6 +143,12 @@ func (j *job) execute(ctx context.Context) *trace.Run {
 	for _, s := range j.scenarios {
 		r.Info.Scenarios[s.ID] = s.Text
 	}
+	r.Info.Limits = trace.Limits{
+		InProgressMS: j.plan.Limits.InProgress.Milliseconds(), RequestMS: j.plan.Limits.Request.Milliseconds(),
+		CountMS: j.plan.Limits.Count.Milliseconds(), WaitMS: j.plan.Limits.Wait.Milliseconds(), BodyBytes: j.plan.Limits.Body,
+		EndpointRequests: j.effort.Budget, MaxRequests: j.opts.maxRequests,
+	}
+	r.Info.Rules = j.severities()
 	r.Endpoints = engine.Run(ctx, cfg)
 	for i := range r.Endpoints {
 		ep := &r.Endpoints[i]
@@ -151,6 +167,15 @@ func (j *job) execute(ctx context.Context) *trace.Run {
 	return r
 }
 
+// severities are those of the whole catalogue, by rule.
+func (j *job) severities() map[string]trace.Severity {
+	out := map[string]trace.Severity{}
+	for id, r := range j.catalogue {
+		out[id] = r.Severity
+	}
+	return out
+}
+
 func randomHex(n int) string {
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails (crypto/rand)
@@ -159,14 +184,10 @@ func randomHex(n int) string {
 
 // runAndReport runs a job with its reports and gives the error that stands for the exit code.
 func runAndReport(ctx context.Context, env Env, j *job, look report.Options) error {
-	path, err := j.opts.jsonPath()
-	if err != nil {
-		return err
-	}
 	var doc *report.JSONWriter
-	var streamErr error
-	if path != "" {
-		if doc, err = report.NewJSON(path, env.Stdout); err != nil {
+	var err, streamErr error
+	if j.json != "" {
+		if doc, err = report.NewJSON(j.json, env.Stdout); err != nil {
 			return usagef("", "%s", err)
 		}
 		j.onCase = func(ep *trace.Endpoint, c *trace.Case) {
@@ -175,6 +196,7 @@ func runAndReport(ctx context.Context, env Env, j *job, look report.Options) err
 			}
 		}
 	}
+	announce(env, j)
 	progress := newProgress(env, j, look)
 	j.onStart = progress.start
 	r := j.execute(ctx)
@@ -182,7 +204,7 @@ func runAndReport(ctx context.Context, env Env, j *job, look report.Options) err
 	if streamErr != nil {
 		fmt.Fprintf(env.Stderr, "retrysafe: %s\n", streamErr)
 	}
-	err = writeReports(env, j, r, look, doc, path)
+	err = writeReports(env, j, r, look, doc)
 	j.cleanUp(env, r)
 	if err != nil {
 		return err
@@ -194,7 +216,7 @@ func runAndReport(ctx context.Context, env Env, j *job, look report.Options) err
 }
 
 // writeReports writes every report that was asked for, also when another one fails.
-func writeReports(env Env, j *job, r *trace.Run, look report.Options, doc *report.JSONWriter, path string) error {
+func writeReports(env Env, j *job, r *trace.Run, look report.Options, doc *report.JSONWriter) error {
 	var failed error
 	if doc != nil {
 		if err := doc.Finish(r); err != nil {
@@ -203,7 +225,7 @@ func writeReports(env Env, j *job, r *trace.Run, look report.Options, doc *repor
 	}
 	if !j.opts.quiet {
 		out := env.Stdout
-		if path == "-" {
+		if j.json == "-" {
 			out = env.Stderr
 		}
 		look.Rules, look.Verbose = j.rules, j.opts.verbose

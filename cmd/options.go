@@ -39,7 +39,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.effort, "effort", "standard", "how hard to look: smoke, standard or deep")
 	f.StringVar(&o.failOn, "fail-on", string(trace.Major), "least severity that fails: critical, major or minor")
 	f.StringSliceVar(&o.allowInconclusive, "allow-inconclusive", nil, "reason codes that skip a case instead of leaving it inconclusive (never unreachable or auth)")
-	f.IntVar(&o.maxRequests, "max-requests", 0, "most requests in the whole run, 0 for no bound")
+	f.IntVar(&o.maxRequests, "max-requests", 0, "most requests to endpoints and their set-up in the whole run, 0 for no bound (counter reads and clean-up not counted)")
 	f.IntVar(&o.endpointRequests, "endpoint-requests", -1, "most requests to one endpoint and its set-up, 0 for no bound (default by effort: 120, 300 or 2000)")
 	f.StringVar(&o.seed, "seed", "", "draw the same keys and markers as the run with this seed")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be sent, send nothing")
@@ -87,7 +87,12 @@ func (o *runOptions) effortLevel() (engine.Effort, error) {
 	if !ok {
 		return e, usagef("", "--effort: expected smoke, standard or deep, found %q", o.effort)
 	}
-	if o.endpointRequests >= 0 {
+	switch {
+	case o.maxRequests < 0:
+		return e, usagef("", "--max-requests: expected 0 or more, found %d", o.maxRequests)
+	case o.endpointRequests < -1:
+		return e, usagef("", "--endpoint-requests: expected 0 or more, found %d", o.endpointRequests)
+	case o.endpointRequests >= 0:
 		e.Budget = o.endpointRequests
 	}
 	return e, nil

@@ -56,10 +56,10 @@ effects of each key can be counted.`,
 			if err != nil {
 				return err
 			}
+			j.asFlag = probeFlag
 			if o.run.dryRun {
 				return dryRun(env, j)
 			}
-			announce(env, j)
 			return runAndReport(c.Context(), env, j, opts)
 		}),
 	}
@@ -102,6 +102,10 @@ func (o *probeOptions) plan(env Env, target string) ([]byte, error) {
 	body, isJSON, err := o.body(env)
 	if err != nil {
 		return nil, err
+	}
+	switch m := o.methodOr(body != nil); m {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return nil, usagef("retrysafe probe URL --json '{...}', or -X POST", "a %s creates nothing that could be created twice: give a body or another method", m)
 	}
 	ep.set("name", pathOf(u))
 	ep.set("request", o.methodOr(body != nil)+" "+pathOf(u))
@@ -244,6 +248,21 @@ func (o *probeOptions) counter() ([]byte, error) {
 	}
 	c.set("http", "GET "+fields[0])
 	return c.bytes(), nil
+}
+
+// probeFlag says with which flag a line of plan is given to probe; it gives other lines back as they are.
+func probeFlag(line string) string {
+	for prefix, flag := range map[string]string{
+		"required:":     "--key-required",
+		"key_lifetime:": "--key-lifetime 24h",
+		"other_body:":   "--other-body '{\"FIELD\": \"ANOTHER VALUE\"}'",
+		"counters:":     "--count '/PATH?reference={{marker}} $.count'",
+	} {
+		if strings.HasPrefix(line, prefix) {
+			return flag
+		}
+	}
+	return line
 }
 
 func pathOf(u *url.URL) string {

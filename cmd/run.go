@@ -36,7 +36,6 @@ or one above it, up to the one that holds .git.`,
 			if o.dryRun {
 				return dryRun(env, j)
 			}
-			announce(env, j)
 			return runAndReport(c.Context(), env, j, opts)
 		}),
 	}
@@ -69,14 +68,14 @@ func announce(env Env, j *job) {
 	if j.opts.quiet {
 		return
 	}
-	requests, creations, waits := 0, 0, time.Duration(0)
+	requests, waits := 0, time.Duration(0)
 	for _, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios, j.effort) {
-		requests, creations = requests+e.Requests, creations+e.Creations
+		requests += e.Requests
 		waits = max(waits, e.Waits)
 	}
-	fmt.Fprintf(env.Stderr, "retrysafe: %s, %s on %s: at most %s and %s, %s of waiting\n",
-		count(len(j.endpoints), "endpoint"), count(len(j.scenarios), "scenario"), j.plan.Target,
-		count(requests, "request"), count(creations, "creation"), waits.Round(time.Second))
+	fmt.Fprintf(env.Stderr, "retrysafe: %s, %s on %s\n", count(len(j.endpoints), "endpoint"), count(len(j.scenarios), "scenario"), j.plan.Target)
+	fmt.Fprintf(env.Stderr, "retrysafe: up to %s, each of which may create something; not counted: counter reads, clean-up,\n"+
+		"retrysafe: and what is sent again while the endpoint is busy or in progress; %s of waiting\n", count(requests, "request"), waits.Round(time.Second))
 }
 
 // dryRun says what a run would do, and sends nothing.
@@ -85,8 +84,8 @@ func dryRun(env Env, j *job) error {
 	for i, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios, j.effort) {
 		ep := &j.endpoints[i]
 		fmt.Fprintf(env.Stdout, "\n%s (%s)\n", ep.Name, ep.Request)
-		fmt.Fprintf(env.Stdout, "  at most %s, %s if nothing is deduplicated, %s of waiting\n",
-			count(e.Requests, "request"), count(e.Creations, "creation"), e.Waits.Round(time.Second))
+		fmt.Fprintf(env.Stdout, "  up to %s, set-up included, %s of waiting\n", count(e.Requests, "request"), e.Waits.Round(time.Second))
+		fmt.Fprintf(env.Stdout, "  up to %s if nothing is deduplicated\n", count(e.Creations, "creation"))
 		for _, s := range j.scenarios {
 			if why := engine.Unmet(j.plan, ep, s, j.effort); why != nil {
 				fmt.Fprintf(env.Stdout, "  - %s: skipped, %s\n", s.ID, why.Detail)

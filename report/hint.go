@@ -1,13 +1,17 @@
 package report
 
-import "retrysafe/internal/trace"
+import (
+	"strings"
+
+	"retrysafe/internal/trace"
+)
 
 // hint says what to try so that a case that could not be judged can be, where the record itself does not
 // say it. Empty where nothing general helps.
-func hint(code trace.Code) string {
+func hint(code trace.Code, detail string) string {
 	switch code {
 	case trace.Unreachable:
-		return "start the server, or correct target in the plan"
+		return hintUnreachable(detail)
 	case trace.Auth:
 		return "check the credentials that the plan sends (headers, callers)"
 	case trace.ControlUnsound:
@@ -25,7 +29,7 @@ func hint(code trace.Code) string {
 	case trace.StillBusy:
 		return "raise the rate limit for requests with User-Agent retrysafe/VERSION"
 	case trace.OutOfBudget:
-		return "raise --max-requests"
+		return "raise the budget"
 	case trace.Timeout:
 		return "raise limits.request in the plan"
 	case trace.LifetimeExceeded:
@@ -36,4 +40,17 @@ func hint(code trace.Code) string {
 		return "run it again"
 	}
 	return ""
+}
+
+// hintUnreachable reads what the system said: a connection fails for reasons that need different remedies.
+func hintUnreachable(detail string) string {
+	switch {
+	case strings.Contains(detail, "certificate"):
+		return "trust the certificate with --cacert FILE, or accept any with --insecure"
+	case strings.Contains(detail, "TLS handshake"):
+		return "the server speaks plain HTTP: write http:// in the target"
+	case strings.Contains(detail, "no connection"), strings.Contains(detail, "connection refused"):
+		return "start the server, or correct the target"
+	}
+	return "look into the server's log: it ended the connection without an answer"
 }

@@ -108,7 +108,7 @@ func (p *printer) gap(g gap) {
 	}
 	p.para(4, p.plain, text)
 	if !g.enabled {
-		p.styled(4, "try", p.plain, hint(g.reason))
+		p.styled(4, "try", p.plain, hint(g.reason, g.detail))
 	}
 }
 

@@ -70,7 +70,10 @@ func (rd *round) sendFinal(ctx context.Context, step, copy int, s *scenarios.Sen
 			if busy++; busy > busyAttempts {
 				return
 			}
-			wait, _ = busyFor(&x, busy-1)
+			again := false
+			if wait, again = busyFor(&x, busy-1); !again {
+				return // a page of something in front of the endpoint: asking again would only repeat it
+			}
 		case class == trace.ClassInProgress && s.UntilFinal:
 			limit := rd.e.Plan.Limits.InProgress - (rd.e.Clock() - started).Duration()
 			if limit <= 0 {

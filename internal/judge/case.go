@@ -227,7 +227,7 @@ func (h *hearing) unjudged() *trace.Reason {
 		}
 		return &trace.Reason{Code: trace.NoEvidence,
 			Detail: "how many effects there were cannot be told: no counter, and the answers do not name enough of what was created",
-			Enable: "counters: {name: {http: \"GET /path?reference={{marker}}\", value: $.count}}, or --count for probe"}
+			Enable: `counters: {NAME: {http: "GET /PATH?reference={{marker}}", value: $.count}}`}
 	}
 	if !proved {
 		return &trace.Reason{Code: trace.NoEvidence, Detail: "nothing that this case expects could be seen"}

@@ -170,8 +170,8 @@ func (v *view) tooFew(e *scenarios.Expectation, w window, cs, below []change, ou
 				return
 			}
 		}
-		if locatedFound(v.in.Control) {
-			out.judged = false
+		if !locatedMissing(v.in.Control) {
+			out.judged = false // perhaps the counter looks at the wrong thing
 			return
 		}
 	}

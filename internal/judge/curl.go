@@ -18,20 +18,52 @@ func (v *view) curl(evidence []int) []string {
 			return nil
 		}
 	}
-	var out []string
+	var out, keys []string
 	for _, i := range evidence {
-		if line := curlLine(&v.x(i).Request); line != "" && !slices.Contains(out, line) {
+		x := v.x(i)
+		if x.Key != "" && !slices.Contains(keys, x.Key) {
+			keys = append(keys, x.Key)
+		}
+		if line := curlLine(&x.Request, keys); line != "" && !slices.Contains(out, line) {
 			out = append(out, line)
 		}
 	}
 	if len(out) == 1 && len(evidence) > 1 {
 		out = append(out, out[0])
 	}
+	return slices.Concat(newKeys(keys, out), out)
+}
+
+// newKeys are the lines that give each key of the run a new value: the run has used up its own.
+func newKeys(keys, lines []string) []string {
+	var out []string
+	for i := range keys {
+		if slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, keyVariable(i)) }) {
+			out = append(out, strings.Trim(keyVariable(i), `"$`)+"=$(uuidgen)")
+		}
+	}
 	return out
 }
 
-// curlLine is a request as a line for a POSIX shell; empty when the record does not hold the whole body.
-func curlLine(r *trace.Request) string {
+// keyVariable is how a line names the key with that index, in double quotes.
+func keyVariable(i int) string {
+	if i == 0 {
+		return `"$KEY"`
+	}
+	return fmt.Sprintf(`"$KEY%d"`, i+1)
+}
+
+// curlLine is a request as a line for a POSIX shell, with variables for the keys; empty when the record does not
+// hold the whole body.
+func curlLine(r *trace.Request, keys []string) string {
+	quote := func(s string) string {
+		for i, k := range keys {
+			if strings.Contains(s, k) {
+				return strings.ReplaceAll(quoted(s), k, "'"+keyVariable(i)+"'")
+			}
+		}
+		return quoteWhereNeeded(s)
+	}
 	if r.Body.Truncated {
 		return ""
 	}
@@ -71,13 +103,15 @@ func headerArgument(h trace.Header) string {
 	return h.Name + ": " + h.Value
 }
 
-// quote puts s in single quotes for a POSIX shell, where it needs them.
-func quote(s string) string {
+// quoteWhereNeeded puts s in single quotes for a POSIX shell, where it needs them.
+func quoteWhereNeeded(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:", r)
 	}
 	if s != "" && strings.TrimFunc(s, plain) == "" {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return quoted(s)
 }
+
+func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -30,7 +30,7 @@ func TestCurlLine(t *testing.T) {
 		{"too long", trace.Request{Method: "POST", URL: "http://h/", Body: trace.Body{Text: "x", Size: 9, Truncated: true}}, "", "the record does not hold it all"},
 	}
 	for _, tt := range tests {
-		if got := curlLine(&tt.in); got != tt.want {
+		if got := curlLine(&tt.in, nil); got != tt.want {
 			t.Errorf("%s (%s):\ngot  %s\nwant %s", tt.name, tt.reason, got, tt.want)
 		}
 	}
@@ -38,7 +38,7 @@ func TestCurlLine(t *testing.T) {
 
 func TestCurlOfFinding(t *testing.T) {
 	got := Case(faulty(t)).Findings[0].Curl
-	if len(got) != 2 || !strings.Contains(got[0], "-H 'Idempotency-Key: key-3-a'") || strings.Contains(got[0], "Host") {
-		t.Errorf("got %q", got)
+	if len(got) != 3 || got[0] != "KEY=$(uuidgen)" || !strings.Contains(got[1], `-H 'Idempotency-Key: '"$KEY"''`) || strings.Contains(got[1], "Host") {
+		t.Errorf("the run has used up its own key, so the lines take a new one: got %q", got)
 	}
 }

@@ -184,6 +184,15 @@ func noRise(c *trace.Control, cs []change) *trace.Reason {
 		Enable: "settle: or limits.count: longer, if the effect comes later; or a counter that sees what this endpoint creates"}
 }
 
+// locatedMissing reports whether the resource that the first answer named is not there: then the endpoint did
+// nothing, whatever the counter looks at.
+func locatedMissing(c *trace.Control) bool {
+	if c == nil || c.Located == nil || c.Located.Response == nil {
+		return false
+	}
+	return c.Located.Response.Status == 404 || c.Located.Response.Status == 410
+}
+
 // locatedFound reports whether the resource that the first answer named exists.
 func locatedFound(c *trace.Control) bool {
 	return c != nil && c.Located != nil && c.Located.Response != nil && c.Located.Response.Status/100 == 2

@@ -122,7 +122,11 @@ func TestControlCase(t *testing.T) {
 		reason  string
 	}{
 		{"sound", nil, func(c *trace.Control) {}, trace.Pass, "", "", "one effect each"},
-		{"nothing rose", nil, func(c *trace.Control) { counted(c, 0, 0) }, trace.Fail, "nothing-created", "", "success without work"},
+		{"nothing rose, resource missing", nil, func(c *trace.Control) {
+			counted(c, 0, 0)
+			c.Located = &trace.Exchange{Response: &trace.Response{Status: 404}}
+		}, trace.Fail, "nothing-created", "", "success without work, whatever the counter looks at"},
+		{"nothing rose", nil, func(c *trace.Control) { counted(c, 0, 0) }, trace.Inconclusive, "", trace.ControlUnsound, "perhaps the counter looks at the wrong thing"},
 		{"nothing rose, resource there", nil, func(c *trace.Control) {
 			counted(c, 0, 0)
 			c.Located = &trace.Exchange{Response: &trace.Response{Status: 200}}

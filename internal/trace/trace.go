@@ -63,10 +63,26 @@ type Info struct {
 	Effort string `json:"effort,omitempty"`
 	// FailOn is the least severity that makes a case fail; below it a finding is a warning.
 	FailOn Severity `json:"fail_on"`
+	// Limits are the bounds that the run kept to.
+	Limits Limits `json:"limits"`
+	// Rules are the severities of the rule catalogue that the run was judged by, by id.
+	Rules map[string]Severity `json:"rules,omitempty"`
 	// Scenarios holds the text of every scenario that took part, by id, so that the run can be judged again.
 	Scenarios map[string]string `json:"scenarios"`
 	// Interrupted is true when the run ended by a signal; the record holds what was seen until then.
 	Interrupted bool `json:"interrupted,omitempty"`
+}
+
+// Limits are bounds of a run. Zero budgets mean none.
+type Limits struct {
+	InProgressMS int64 `json:"in_progress_ms"`
+	RequestMS    int64 `json:"request_ms"`
+	CountMS      int64 `json:"count_ms"`
+	WaitMS       int64 `json:"wait_ms"`
+	BodyBytes    int64 `json:"body_bytes"`
+	// EndpointRequests and MaxRequests are the budgets for one endpoint and for all together.
+	EndpointRequests int `json:"endpoint_requests"`
+	MaxRequests      int `json:"max_requests"`
 }
 
 // Tool is the program that made a record.
