@@ -89,6 +89,7 @@ func (j *job) config(seed, runID string) engine.Config {
 		Client: j.client, Clock: j.clock, Redactor: j.redactor, Seed: seed, RunID: runID,
 		UserAgent:      "retrysafe/" + j.version,
 		Effort:         j.effort,
+		DetectWindow:   j.opts.detectWindow,
 		EndpointBudget: j.effort.Budget, MaxRequests: j.opts.maxRequests,
 		Deciders: engine.Deciders{
 			Classify: judge.Classify,
@@ -96,6 +97,7 @@ func (j *job) config(seed, runID string) engine.Config {
 			Overdue: func(s *scenarios.Scenario, ep *trace.Endpoint, r *trace.Round) bool {
 				return judge.Overdue(j.input(s, ep, nil), r)
 			},
+			Window: judge.DetectableWindow,
 			Violated: func(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) bool {
 				return judge.Violated(j.input(s, ep, c))
 			},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,6 +21,7 @@ type runOptions struct {
 	reports              []string
 	allowHosts           []string
 	effort               string
+	detectWindow         time.Duration
 	failOn               string
 	allowInconclusive    []string
 	maxRequests          int
@@ -37,6 +39,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringArrayVar(&o.reports, "report", nil, "write a report besides the terminal's, as FORMAT=FILE (json=out.json; repeatable)")
 	f.StringSliceVar(&o.allowHosts, "allow-host", nil, "a host that may be contacted besides loopback and the plan's allow_hosts (repeatable)")
 	f.StringVar(&o.effort, "effort", "standard", "how hard to look: smoke, standard or deep")
+	f.DurationVar(&o.detectWindow, "detect-window", 0, "go on until a race window this wide (such as 100us) would have been seen with 99 %, or the budget ends")
 	f.StringVar(&o.failOn, "fail-on", string(trace.Major), "least severity that fails: critical, major or minor")
 	f.StringSliceVar(&o.allowInconclusive, "allow-inconclusive", nil, "reason codes that skip a case instead of leaving it inconclusive (never unreachable or auth)")
 	f.IntVar(&o.maxRequests, "max-requests", 0, "most requests to endpoints and their set-up in the whole run, 0 for no bound (counter reads and clean-up not counted)")

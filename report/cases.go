@@ -13,7 +13,7 @@ import (
 // what "12 rounds x 5" and "59.9 s" need.
 const (
 	verdictColumns = 15
-	roundsColumns  = 14
+	roundsColumns  = 17
 	timeColumns    = 8
 )
 
@@ -60,6 +60,9 @@ func effort(c *trace.Case) string {
 	}
 	if c.Firing == nil {
 		return plural(c.Rounds, "round")
+	}
+	if c.Firing.LeastCopies < c.Firing.Copies {
+		return fmt.Sprintf("%s x %d-%d", plural(c.Rounds, "round"), c.Firing.LeastCopies, c.Firing.Copies)
 	}
 	return fmt.Sprintf("%s x %d", plural(c.Rounds, "round"), c.Firing.Copies)
 }

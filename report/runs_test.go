@@ -103,7 +103,7 @@ func brokenOrders() trace.Endpoint {
 			exchange(14, "burst", 2, 600*ms+33_000, 602*ms, 409, trace.ClassInProgress, `{"title":"still running"}`),
 		}}},
 		Result: trace.Result{Verdict: trace.Fail, Rounds: 3,
-			Firing: &trace.Firing{Technique: "http/1.1 last byte", Copies: 5, Connections: 5,
+			Firing: &trace.Firing{Technique: "http/1.1 last byte", Copies: 5, LeastCopies: 5, Connections: 5,
 				SpreadUS: trace.Quantiles{P50: 21, P95: 40}, FirstGapUS: trace.Quantiles{P50: 4, P95: 9}},
 			Findings: []trace.Finding{{
 				Rule: "duplicate-creation", Severity: trace.Critical, Message: "five copies with one key had 2 effects",
@@ -167,7 +167,7 @@ func strangePayments() trace.Endpoint {
 			{Scenario: "same-key-concurrent", Title: "The same request, five times at the same instant",
 				Result: trace.Result{Verdict: trace.Pass, Rounds: 12, Uncounted: true,
 					Power:  "12 rounds of 5 copies over 5 connections, first gap 4 us: a race window of 20 us would have been seen with 99 % probability",
-					Firing: &trace.Firing{Technique: "http/1.1 last byte", Copies: 5, Connections: 5}}, Started: 3100 * ms, Ended: 5200 * ms},
+					Firing: &trace.Firing{Technique: "http/1.1 last byte", Copies: 5, LeastCopies: 5, Connections: 5}}, Started: 3100 * ms, Ended: 5200 * ms},
 			skipped("delayed-expiry", "Replayed before the key's lifetime ends, executed again after it", "the lifetime of keys is not stated", "key_lifetime: 24h"),
 			skipped("server-error-then-retry", "The first attempt fails with 5xx, then a retry", "the plan does not say how to make the endpoint fail once",
 				"fail:\n  headers:\n    X-Fail-Once: \"1\""),

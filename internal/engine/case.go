@@ -56,11 +56,17 @@ func (c *caseRun) run(ctx context.Context) {
 			if c.violated(ctx, rd) && !confirming {
 				want, confirming = min(want, counted+1), true // once more, with keys of its own
 			}
+			if counted == want && !confirming && c.uncovered() {
+				want++
+			}
 		}
 		if counted < want {
 			c.e.sleep(ctx, rd.backOff)
 			c.e.yield()
 		}
+	}
+	if c.s.Adaptive && c.t.Stop == nil {
+		c.t.RoundsEnded = c.whyEnded(confirming)
 	}
 	if len(c.rounds) > 0 && !c.rounds[0].unmarked() {
 		c.settle(ctx)
@@ -70,6 +76,32 @@ func (c *caseRun) run(ctx context.Context) {
 	if ctx.Err() != nil {
 		c.t.Stop = &trace.Reason{Code: trace.Interrupted, Detail: "the run was interrupted while the case was under way"}
 	}
+}
+
+// uncovered reports whether the rounds so far do not cover the window that the user asked for.
+func (c *caseRun) uncovered() bool {
+	return c.s.Adaptive && c.e.DetectWindow > 0 && c.window() > float64(c.e.DetectWindow.Microseconds())
+}
+
+// window is the race window that the rounds so far would have shown, in us.
+func (c *caseRun) window() float64 {
+	var bursts []trace.Burst
+	for _, rd := range c.rounds {
+		if rd.t.Void == "" {
+			bursts = append(bursts, rd.t.Bursts...)
+		}
+	}
+	return c.e.Deciders.Window(bursts)
+}
+
+func (c *caseRun) whyEnded(violated bool) string {
+	switch {
+	case violated:
+		return "a violation was seen, and tried once more"
+	case c.e.DetectWindow > 0:
+		return fmt.Sprintf("the window of %s that was asked for is covered", c.e.DetectWindow)
+	}
+	return "effort " + c.e.Effort.Name + " was done"
 }
 
 // violated reports whether the round shows a broken rule for certain, after which an adaptive case needs no more

@@ -29,6 +29,8 @@ type Deciders struct {
 	Learn func(f trace.Facts, c *trace.Control) trace.Learned
 	// Overdue reports whether the round took so long that its keys may have expired in it.
 	Overdue func(s *scenarios.Scenario, ep *trace.Endpoint, r *trace.Round) bool
+	// Window is the race window that bursts together would have shown, in microseconds; 0 when there is none to speak of.
+	Window func(bursts []trace.Burst) float64
 	// Violated reports whether the rounds so far show a broken rule for certain.
 	Violated func(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) bool
 }
@@ -47,6 +49,9 @@ type Config struct {
 	Deciders  Deciders
 	// Effort is how hard to look.
 	Effort Effort
+	// DetectWindow is the race window that adaptive scenarios go on to cover when the rounds of the effort did
+	// not; 0 for none.
+	DetectWindow time.Duration
 	// Seed is what keys and markers are drawn from.
 	Seed string
 	// RunID is 32 hexadecimal digits; it is sent as trace id.

@@ -14,20 +14,24 @@ import (
 func firing(views []*view) *trace.Firing {
 	var f *trace.Firing
 	var spread, gap []float64
+	var bursts []trace.Burst
 	for _, v := range views {
 		for _, b := range v.round.Bursts {
 			if f == nil {
-				f = &trace.Firing{Technique: b.Technique}
+				f = &trace.Firing{Technique: b.Technique, LeastCopies: b.Copies}
 			}
 			if f.Fallback == "" {
 				f.Fallback = b.Fallback
 			}
+			bursts = append(bursts, b)
+			f.LeastCopies = min(f.LeastCopies, b.Copies)
 			f.Copies, f.Connections = max(f.Copies, b.Copies), max(f.Connections, b.Connections)
 			spread, gap = append(spread, b.Spread.Micros()), append(gap, b.FirstGap.Micros())
 		}
 	}
 	if f != nil {
 		f.SpreadUS, f.FirstGapUS = quantiles(spread), quantiles(gap)
+		f.DetectsWindowUS = DetectableWindow(bursts)
 	}
 	return f
 }
@@ -107,8 +111,14 @@ func effectRules(h *hearing, c *scenarios.Created) []string {
 func effort(h *hearing) string {
 	text := plural(h.counted, "round")
 	if f := firing(h.views); f != nil {
-		text += fmt.Sprintf(" of %d copies over %s (%s; spread %.0f us, first gap %.0f us, medians)",
-			f.Copies, plural(f.Connections, "connection"), f.Technique, f.SpreadUS.P50, f.FirstGapUS.P50)
+		text += fmt.Sprintf(" of %s over %s (%s; spread %.0f us, first gap %.0f us, medians)",
+			copiesText(f), plural(f.Connections, "connection"), f.Technique, f.SpreadUS.P50, f.FirstGapUS.P50)
+		if f.DetectsWindowUS > 0 {
+			text += fmt.Sprintf(", which show a race window of %s or more with 99 %%", microsText(f.DetectsWindowUS))
+		}
+		if h.in.Case.Ended != 0 && h.in.Case.RoundsEnded != "" {
+			text += "; rounds ended because " + h.in.Case.RoundsEnded
+		}
 		if f.Fallback != "" {
 			text += ", weaker than it could be: " + f.Fallback
 		}
@@ -176,4 +186,19 @@ func looked(views []*view) (still, late trace.Nanos) {
 		first = false
 	}
 	return still, late
+}
+
+// microsText is a span in the unit that reads best.
+func microsText(us float64) string {
+	if us < 1000 {
+		return fmt.Sprintf("%.0f us", us)
+	}
+	return fmt.Sprintf("%.1f ms", us/1000)
+}
+
+func copiesText(f *trace.Firing) string {
+	if f.LeastCopies == f.Copies {
+		return fmt.Sprintf("%d copies", f.Copies) // never fewer than two
+	}
+	return fmt.Sprintf("%d to %d copies", f.LeastCopies, f.Copies)
 }

@@ -35,7 +35,7 @@ type Exchange struct {
 	Wire int `json:"wire"`
 	// Conn is the number of the connection, unique in the run, from 1; 0 when none was made.
 	Conn int `json:"conn,omitempty"`
-	// Protocol is what was spoken, such as "HTTP/1.1" or "HTTP/1.1 over TLS 1.3".
+	// Protocol is what was spoken, such as "HTTP/1.1", "HTTP/2" or "HTTP/2 over TLS 1.3".
 	Protocol string `json:"protocol,omitempty"`
 	// Started is when the first byte was handed to the connection.
 	Started Nanos `json:"started_ns,omitempty"`
@@ -60,7 +60,8 @@ type Request struct {
 	Method string `json:"method"`
 	// URL is absolute.
 	URL string `json:"url"`
-	// Headers in the order of writing, Host and Content-Length included.
+	// Headers in the order of writing, Host and Content-Length included. Over HTTP/2 the names are in lower case
+	// and host stands for :authority.
 	Headers []Header `json:"headers"`
 	Body    Body     `json:"body,omitzero"`
 }
@@ -118,13 +119,14 @@ const (
 
 // Cut says where a client leaves on purpose, and how.
 type Cut struct {
-	// At is "headers", "half-body", "sent" (after the last byte) or "answer" (after the answer's first byte).
+	// At is "headers" (after the header block), "half-body", "sent" (after the last byte) or "answer" (after the
+	// answer's first byte). For a request without a body the first three are the same moment.
 	At string `json:"at"`
 	// After is the pause between that point and leaving.
 	After Nanos `json:"after_ns,omitempty"`
-	// By is "close" (FIN) or "reset" (RST). Empty means close.
+	// By is "close" (FIN) or "reset" (RST; over HTTP/2 RST_STREAM with CANCEL). Empty means close.
 	By string `json:"by,omitempty"`
-	// Done is when the connection was closed; 0 when an answer came first or the exchange broke before.
+	// Done is when the client left; 0 when an answer came first or the exchange broke before.
 	Done Nanos `json:"done_ns,omitempty"`
 }
 
@@ -139,11 +141,18 @@ type Burst struct {
 	// Copies is how many requests were released, Connections over how many connections.
 	Copies      int `json:"copies"`
 	Connections int `json:"connections"`
-	// Release are the moments at which the last byte of each copy had been handed over, in the order of release.
+	// Release are the moments at which the last byte of each copy had been handed over, in the order of release. They
+	// are equal for copies that were released in one write.
 	Release []Nanos `json:"release_ns"`
 	// Spread is the time from the first release to the last, FirstGap to the second.
 	Spread   Nanos `json:"spread_ns"`
 	FirstGap Nanos `json:"first_gap_ns"`
+	// RTT is the median of the round trips measured while the connections were warmed up: acknowledged PING frames
+	// over HTTP/2, the set-up of the connections otherwise (what is near answers there, which may be a proxy). 0 when
+	// nothing was measured.
+	RTT Nanos `json:"rtt_ns,omitempty"`
+	// Jitter is the mean absolute deviation of those round trips from RTT; 0 for fewer than two.
+	Jitter Nanos `json:"jitter_ns,omitempty"`
 }
 
 // Reading is one look at every counter of an endpoint.

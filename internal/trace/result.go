@@ -117,12 +117,17 @@ type CountChange struct {
 type Firing struct {
 	Technique string `json:"technique"`
 	// Fallback says why a weaker technique was used; empty when it was not.
-	Fallback    string `json:"fallback,omitempty"`
-	Copies      int    `json:"copies"`
-	Connections int    `json:"connections"`
+	Fallback string `json:"fallback,omitempty"`
+	// Copies and Connections are the most of any round, LeastCopies the least.
+	Copies      int `json:"copies"`
+	LeastCopies int `json:"least_copies"`
+	Connections int `json:"connections"`
 	// SpreadUS and FirstGapUS are quantiles over the rounds, in microseconds.
 	SpreadUS   Quantiles `json:"spread_us"`
 	FirstGapUS Quantiles `json:"first_gap_us"`
+	// DetectsWindowUS is the race window, in microseconds, that the bursts together would have shown with a
+	// probability of 99 % on a server that waits for I/O within it; 0 when nothing is claimed.
+	DetectsWindowUS float64 `json:"detects_window_us,omitempty"`
 }
 
 // Quantiles of a measurement.

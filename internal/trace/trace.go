@@ -234,6 +234,9 @@ type Case struct {
 	Stop *Reason `json:"stop,omitempty"`
 	// Trace holds the rounds, in order. Not set for cases that were skipped.
 	Trace []Round `json:"trace,omitempty"`
+	// RoundsEnded says why no more rounds ran, such as "the schedule of the effort was done"; empty for a scenario
+	// with a number of rounds.
+	RoundsEnded string `json:"rounds_ended,omitempty"`
 	// Started and Ended bound the case, settling included.
 	Started Nanos `json:"started_ns,omitempty"`
 	Ended   Nanos `json:"ended_ns,omitempty"`
