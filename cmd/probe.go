@@ -24,7 +24,7 @@ type probeOptions struct {
 	keyHeader, keyJSON string
 	count, otherBody   string
 	required           bool
-	lifetime           string
+	lifetime, settle   string
 }
 
 func newProbeCmd(env Env) *cobra.Command {
@@ -80,6 +80,7 @@ func (o *probeOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.count, "count", "", "counter: 'URL JSONPATH', 'URL header NAME' or 'URL length JSONPATH' (JSONPath default $.count)")
 	f.StringVar(&o.otherBody, "other-body", "", "JSON merge patch (RFC 7396) that makes a different valid body")
 	f.BoolVar(&o.required, "key-required", false, "a request without a key must be refused")
+	f.StringVar(&o.settle, "settle", "", "how long the counter must be still before it counts as final, such as 300ms")
 	f.StringVar(&o.lifetime, "key-lifetime", "", "how long a key is remembered after its first answer, such as 24h")
 }
 
@@ -113,6 +114,9 @@ func (o *probeOptions) plan(env Env, target string) ([]byte, error) {
 	ep.raw("key", o.keyPlace())
 	if o.required {
 		ep.set("required", true)
+	}
+	if o.settle != "" {
+		ep.set("settle", o.settle)
 	}
 	if o.lifetime != "" {
 		ep.set("key_lifetime", o.lifetime)

@@ -30,6 +30,7 @@ func (c *caseRun) run(ctx context.Context) {
 	c.t.Started = c.e.Clock()
 	c.t.Stop = c.unusable()
 	want, confirming := c.e.Effort.rounds(c.s), false
+	seen := 0
 	// A void round is repeated, but not for ever: an endpoint that turns half the rounds away gives no answer.
 	void := trace.StillBusy
 	for n, counted := 1, 0; c.t.Stop == nil && counted < want; n++ {
@@ -53,15 +54,24 @@ func (c *caseRun) run(ctx context.Context) {
 		}
 		if rd.t.Void == "" {
 			counted++
-			if c.violated(ctx, rd) && !confirming {
-				want, confirming = min(want, counted+1), true // once more, with keys of its own
+			if c.violated(ctx, rd) {
+				seen++
+				// Once more, with keys of its own. What rests on a counter without a marker must show twice.
+				switch {
+				case !rd.unmarked() && !confirming:
+					want, confirming = min(want, counted+1), true
+				case rd.unmarked() && seen == 1:
+					want, confirming = max(want, counted+1), true
+				case rd.unmarked():
+					want = counted
+				}
 			}
 			if counted == want && !confirming && c.uncovered() {
 				want++
 			}
 		}
 		if counted < want {
-			c.e.sleep(ctx, rd.backOff)
+			c.e.sleep(ctx, min(rd.backOff, retryAfterMost))
 			c.e.yield()
 		}
 	}
@@ -107,14 +117,16 @@ func (c *caseRun) whyEnded(violated bool) string {
 // violated reports whether the round shows a broken rule for certain, after which an adaptive case needs no more
 // rounds. Where a counter without a marker is among the evidence, it is watched idle once more.
 func (c *caseRun) violated(ctx context.Context, rd *round) bool {
-	if !(c.s.Adaptive || rd.unmarked()) || !c.e.Deciders.Violated(c.s, c.e.t, c.t) {
+	alone := *c.t
+	alone.Trace = []trace.Round{*rd.t}
+	if !(c.s.Adaptive || rd.unmarked()) || !c.e.Deciders.Violated(c.s, c.e.t, &alone) {
 		return false
 	}
 	if rd.unmarked() {
 		rd.watchAgain(ctx)
 		c.record()
 	}
-	return c.s.Adaptive
+	return true
 }
 
 // unusable says why a body that the script uses does not work here; nil when it does.
@@ -131,6 +143,9 @@ func (c *caseRun) unusable() *trace.Reason {
 func (c *caseRun) stopBefore(ctx context.Context, script *scenarios.Scenario, n, most int, void trace.Code) *trace.Reason {
 	if ctx.Err() != nil {
 		return &trace.Reason{Code: trace.Interrupted, Detail: "the run was interrupted before the case was done"}
+	}
+	if c.e.busy != nil {
+		return c.e.busy
 	}
 	if n > most {
 		return &trace.Reason{Code: void,

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"time"
 
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
@@ -17,6 +18,8 @@ type Effort struct {
 	Stages []Stage
 	// Quick leaves out scenarios that wait for a key to expire.
 	Quick bool
+	// Late is the least time between the last request and the last look at the counters.
+	Late time.Duration
 	// Budget is the most requests to one endpoint and its set-up when the user does not say.
 	Budget int
 }
@@ -32,9 +35,9 @@ type Stage struct {
 // where five seldom do.
 func Efforts() []Effort {
 	return []Effort{
-		{Name: "smoke", About: "for a pull request: 4 rounds, no waiting for expiry", Stages: []Stage{{4, 1}}, Quick: true, Budget: 120},
-		{Name: "standard", About: "for every night: 12 rounds, then 4 with four times the copies", Stages: []Stage{{12, 1}, {4, 4}}, Budget: 300},
-		{Name: "deep", About: "for an audit: 20 rounds, 20 with four times the copies, 5 with ten times", Stages: []Stage{{20, 1}, {20, 4}, {5, 10}}, Budget: 2000},
+		{Name: "smoke", About: "for a pull request: 4 rounds, no waiting for expiry", Stages: []Stage{{4, 1}}, Quick: true, Late: 500 * time.Millisecond, Budget: 120},
+		{Name: "standard", About: "for every night: 12 rounds, then 4 with four times the copies", Stages: []Stage{{12, 1}, {4, 4}}, Late: 2 * time.Second, Budget: 300},
+		{Name: "deep", About: "for an audit: 20 rounds, 20 with four times the copies, 5 with ten times", Stages: []Stage{{20, 1}, {20, 4}, {5, 10}}, Late: 5 * time.Second, Budget: 2000},
 	}
 }
 

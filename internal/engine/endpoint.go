@@ -24,6 +24,8 @@ type endpointRun struct {
 	cases []*caseRun
 	// controls are the control's rounds, in the order of the record.
 	controls []*round
+	// busy says that the endpoint asked to be left alone; set while the turn is held. Nil as long as it did not.
+	busy *trace.Reason
 	// overlap is true when a case that waits lets others send meanwhile.
 	overlap bool
 }
@@ -108,6 +110,7 @@ func (e *endpointRun) control(ctx context.Context) {
 	}
 	for _, body := range e.usedBodies() {
 		rd := e.controlRound(ctx, controlWith(e.Control, body), 1, body)
+		rd.settle(ctx) // else a counter without a marker would show its effect in the first case
 		c.Variants = append(c.Variants, *rd.t)
 		e.learn(ctx, rd.stop)
 	}

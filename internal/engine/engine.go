@@ -80,10 +80,29 @@ func Run(ctx context.Context, cfg Config) []trace.Endpoint {
 		runs[i] = &endpointRun{run: r, plan: &cfg.Endpoints[i], t: &out[i]}
 		runs[i].execute(ctx)
 	}
+	if last := lastCounted(out); last > 0 {
+		pause(ctx, cfg.Effort.Late-(cfg.Clock()-last).Duration())
+	}
 	for _, er := range runs {
 		er.sweep(ctx)
 	}
 	return out
+}
+
+// lastCounted is when the last request ended whose effects can be looked at again; 0 when there is none.
+func lastCounted(endpoints []trace.Endpoint) trace.Nanos {
+	var last trace.Nanos
+	for i := range endpoints {
+		for _, c := range endpoints[i].Cases {
+			for _, rd := range c.Trace {
+				if len(endpoints[i].Facts.Counters) == 0 || len(rd.Exchanges) == 0 {
+					continue
+				}
+				last = max(last, rd.Exchanges[len(rd.Exchanges)-1].Done)
+			}
+		}
+	}
+	return last
 }
 
 // run is the state that all endpoints share.

@@ -236,6 +236,10 @@ func (rd *round) setupOne(ctx context.Context, sc *scope, i int) *trace.Reason {
 	for attempt := 0; ; attempt++ {
 		x = rd.e.send(ctx, shot)
 		wait, busy := busyFor(&x, attempt)
+		if busy && wait > retryAfterMost {
+			rd.leaveAlone(wait)
+			return rd.stop
+		}
 		if !busy || attempt == busyAttempts || !rd.e.sleep(ctx, wait) {
 			break
 		}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -73,6 +74,10 @@ func (rd *round) sendFinal(ctx context.Context, step, copy int, s *scenarios.Sen
 			again := false
 			if wait, again = busyFor(&x, busy-1); !again {
 				return // a page of something in front of the endpoint: asking again would only repeat it
+			}
+			if wait > retryAfterMost {
+				rd.leaveAlone(wait)
+				return
 			}
 		case class == trace.ClassInProgress && s.UntilFinal:
 			limit := rd.e.Plan.Limits.InProgress - (rd.e.Clock() - started).Duration()
@@ -155,6 +160,9 @@ func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
 		}
 		copies++
 	}
+	if copies < 2 && rd.backOff > retryAfterMost {
+		rd.leaveAlone(rd.backOff)
+	}
 	if copies < 2 {
 		rd.t.Void = "fewer than two copies were not turned away"
 	}
@@ -195,6 +203,13 @@ func (rd *round) join(label string) {
 	rd.add(<-done)
 }
 
+// leaveAlone stops the case, and with it the endpoint, because it asked for more silence than a run can give.
+func (rd *round) leaveAlone(wait time.Duration) {
+	rd.stop = &trace.Reason{Code: trace.StillBusy,
+		Detail: fmt.Sprintf("the endpoint turned a request away and asked to be left alone for %s, more than the %s that are waited", wait, retryAfterMost)}
+	rd.e.busy = rd.stop
+}
+
 // busyFor reports whether an answer turned the request away, and how long to wait before sending again.
 func busyFor(x *trace.Exchange, attempt int) (time.Duration, bool) {
 	if !x.Complete() {
@@ -208,8 +223,9 @@ func backOff(attempt int) time.Duration {
 	return min(backOffFirst<<min(attempt, 10), backOffMost)
 }
 
-// retryAfterMost bounds a Retry-After: no verdict is worth more than this silence.
-const retryAfterMost = 30 * time.Second
+// retryAfterMost is the longest Retry-After that is waited out. An endpoint that wants to be left alone for longer is
+// left alone: its cases are inconclusive.
+const retryAfterMost = 15 * time.Second
 
 // retryAfter is what the answer's Retry-After says (RFC 9110 section 10.2.3), or otherwise.
 func retryAfter(x *trace.Exchange, otherwise time.Duration) time.Duration {
@@ -221,10 +237,10 @@ func retryAfter(x *trace.Exchange, otherwise time.Duration) time.Duration {
 			continue
 		}
 		if s, err := strconv.Atoi(strings.TrimSpace(h.Value)); err == nil && s >= 0 {
-			return min(time.Duration(min(s, 3600))*time.Second, retryAfterMost)
+			return time.Duration(min(s, 1<<20)) * time.Second
 		}
 		if at, err := http.ParseTime(h.Value); err == nil {
-			return min(max(0, time.Until(at)), retryAfterMost)
+			return max(0, time.Until(at))
 		}
 	}
 	return otherwise

@@ -127,7 +127,7 @@ func (v *view) never(e *scenarios.Expectation) outcome {
 	if len(bad) == 0 {
 		return out
 	}
-	if first := v.uncontestedFirst(); first >= 0 && v.class[first] == e.Never {
+	if first := v.uncontestedFirst(); first >= 0 && v.class[first] == e.Never && !slices.Contains(e.Of, v.x(first).Label) {
 		out.judged = false
 		out.gap(&trace.Reason{Code: trace.Assumption, Detail: fmt.Sprintf("the first request was already so (%s): %s", classText(e.Never), answerText(v.x(first)))})
 		return out

@@ -93,13 +93,15 @@ type hearing struct {
 	// passedOver say why rounds were not judged; they matter only when no other round counts.
 	passedOver []trace.Reason
 	// judged says of each expectation, by index, whether any round could judge it.
-	judged    []bool
+	judged []bool
+	// doubted are rules whose only evidence is a counter without a marker: they need a second round to show.
+	doubted   map[string]bool
 	second    bool
 	uncounted bool
 }
 
 func hear(in *Input, early bool) *hearing {
-	h := &hearing{in: in, judged: make([]bool, len(in.Scenario.Expect))}
+	h := &hearing{in: in, judged: make([]bool, len(in.Scenario.Expect)), doubted: map[string]bool{}}
 	rounds := in.rounds()
 	for i := range rounds {
 		if rounds[i].Void != "" {
@@ -109,7 +111,21 @@ func hear(in *Input, early bool) *hearing {
 		h.views = append(h.views, v)
 		h.add(h.round(v, early))
 	}
+	if !early {
+		h.findings = slices.DeleteFunc(h.findings, h.mayBeNoise)
+	}
 	return h
+}
+
+// mayBeNoise reports whether a finding rests on a counter without a marker alone, and showed in one round only:
+// then it may have been somebody else.
+func (h *hearing) mayBeNoise(f trace.Finding) bool {
+	if !h.doubted[f.Rule] || f.Seen > 1 {
+		return false
+	}
+	h.gaps = append(h.gaps, trace.Reason{Code: trace.CounterNoise,
+		Detail: fmt.Sprintf("%s, but only in one of %s, and the counter has no marker: others may have moved it", f.Message, plural(h.counted, "round"))})
+	return true
 }
 
 // round judges one round. What does not depend on the round being as planned comes first.
@@ -143,6 +159,9 @@ func (h *hearing) round(v *view, early bool) []trace.Finding {
 			h.judged[i] = h.judged[i] || out.judged
 			h.second = h.second || out.second
 			h.uncounted = h.uncounted || out.uncounted
+			if out.doubted != "" {
+				h.doubted[out.doubted] = true
+			}
 			h.gaps = append(h.gaps, out.gaps...)
 			found = merge(found, out.findings)
 		}

@@ -269,7 +269,7 @@ func TestCase(t *testing.T) {
 		}, trace.Warn, "wrong-refusal-status", "", "refused, but not as documented"},
 		{"missing key crashes", "missing-key", nil, func(r *recorder) {
 			r.copies("keyless", []string{"none"}, []answer{broken}).read("after", 0, 0)
-		}, trace.Inconclusive, "", trace.Assumption, "a crash of the only request says nothing about retries, and is no refusal"},
+		}, trace.Fail, "bad-key-crashes", "", "a missing key must be refused, not crash"},
 
 		{"missing key refused, uncounted", "missing-key", uncounted, func(r *recorder) {
 			r.copies("keyless", []string{"none"}, []answer{reply(400, `{}`)}).read("after", 0, 0)

@@ -44,15 +44,14 @@ func fromIntermediary(l trace.Learned, x *trace.Exchange) bool {
 	}
 	usual := mediaType(l.ContentType)
 	status := x.Response.Status
+	page := kind == "text/html" && usual != "text/html"
 	switch {
-	case kind == "text/html" && usual != "text/html":
-		return true
 	case status/100 == 3:
 		return l.SuccessStatus/100 == 2
-	case status/100 == 2 || l.Server == "":
-		return false
+	case status/100 == 2:
+		return page
 	}
-	return kind != usual && firstHeader(x.Response.Headers, "Server") != l.Server
+	return kind != usual && (page || l.Server != "") && firstHeader(x.Response.Headers, "Server") != l.Server
 }
 
 // contested reports whether another copy of the key had begun to be sent before this answer came.

@@ -143,6 +143,12 @@ func (v *view) createdByCounts(e *scenarios.Expectation, w window, cs []change, 
 			expectedText(w.n, cs), actualText(cs), v.witnesses(w)...)
 		f.Counts = countChanges(w.n, cs)
 		out.findings = append(out.findings, f)
+		out.doubted = rule
+		for _, c := range above {
+			if c.fact.Marked || v.createdByAnswers(e, w).second {
+				out.doubted = ""
+			}
+		}
 	case len(below) > 0:
 		v.tooFew(e, w, cs, below, out)
 	}

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"fmt"
 	"strings"
 
 	"retrysafe/internal/trace"
@@ -9,7 +10,8 @@ import (
 // The creation fields that are no JSONPath.
 const (
 	fieldLocation = "header Location"
-	fieldBody     = "body"
+	// fieldWord is followed by the index of a word in a body that is no JSON.
+	fieldWord = "body word "
 )
 
 // creationFields are the places at which two uncontested answers differ, once everything is taken out that
@@ -20,8 +22,8 @@ func creationFields(f trace.Facts, ra, rb *trace.Round, a, b *trace.Exchange) []
 	ja, jb := bodyJSON(a.Response), bodyJSON(b.Response)
 	if ja != nil && jb != nil {
 		fields = creationLeaves(f, a, b, ja, jb, ea, eb)
-	} else if ja == nil && jb == nil && bodiesDiffer(a, b, ea, eb) {
-		fields = append(fields, fieldBody)
+	} else if ja == nil && jb == nil {
+		fields = differingWords(words(wholeText(a.Response.Body), ea), words(wholeText(b.Response.Body), eb))
 	}
 	la, lb := firstHeader(a.Response.Headers, "Location"), firstHeader(b.Response.Headers, "Location")
 	if la != "" && lb != "" && withoutEchoes(la, ea) != withoutEchoes(lb, eb) && !containsFold(f.IgnoreHeaders, "Location") {
@@ -44,7 +46,7 @@ func creationLeaves(f trace.Facts, a, b *trace.Exchange, ja, jb *value, ea, eb [
 		switch {
 		case v == nil || v.kind != l.value.kind || v.kind != isString && v.kind != isNumber:
 		case underAny(ignored, l.path) || isVolatile(l.name) || isDurationName(l.name):
-		case isTime(l.value) && isTime(v):
+		case isTime(l.value, a.Response) && isTime(v, b.Response):
 		case leafText(l.value, ea) == leafText(v, eb):
 		case fromRequest(a, l.value) && fromRequest(b, v):
 		default:
@@ -84,9 +86,19 @@ func fromRequest(x *trace.Exchange, v *value) bool {
 	return false
 }
 
-func bodiesDiffer(a, b *trace.Exchange, ea, eb []echo) bool {
-	ta, tb := wholeText(a.Response.Body), wholeText(b.Response.Body)
-	return ta != "" && tb != "" && plainText(ta, ea) != plainText(tb, eb)
+// differingWords are the places of words that differ between two texts of as many words; texts that are built
+// otherwise cannot be laid beside each other.
+func differingWords(a, b []string) []string {
+	if len(a) != len(b) {
+		return nil
+	}
+	var fields []string
+	for i := range a {
+		if a[i] != b[i] {
+			fields = append(fields, fmt.Sprintf("%s%d", fieldWord, i+1))
+		}
+	}
+	return fields
 }
 
 // wholeText is a body as text; empty for one that was not kept whole.
@@ -115,7 +127,9 @@ func identify(fields []string, r *trace.Round, x *trace.Exchange) identity {
 			}
 		}
 	} else if text := wholeText(x.Response.Body); text != "" {
-		found[fieldBody] = "=" + plainText(text, echoes)
+		for i, w := range words(text, echoes) {
+			found[fmt.Sprintf("%s%d", fieldWord, i+1)] = "=" + w
+		}
 	}
 	if loc := firstHeader(x.Response.Headers, "Location"); loc != "" {
 		found[fieldLocation] = "=" + withoutEchoes(loc, echoes)
@@ -169,6 +183,21 @@ func (a identity) other(b identity) bool {
 func (a identity) same(b identity) bool {
 	equal, differ := a.compare(b)
 	return equal > 0 && differ == 0
+}
+
+// onlyNames keeps the fields that name a thing; nil when there are none.
+func (a identity) onlyNames(fields []string) identity {
+	var out identity
+	for i, value := range a {
+		if value == "" || !isIdentity(fields[i]) {
+			continue
+		}
+		if out == nil {
+			out = make(identity, len(a))
+		}
+		out[i] = value
+	}
+	return out
 }
 
 // creations groups identities into creations: one member of each. An identity that shares one field with a

@@ -99,6 +99,11 @@ func TestLearnNoise(t *testing.T) {
 	}
 }
 
+// dated is an answer with a Date beside the moments that the tests use.
+func dated(body string) answer {
+	return reply(201, body, "Date: Thu, 09 Oct 2025 08:53:20 GMT")
+}
+
 func TestCreationFields(t *testing.T) {
 	json := func(body string, headers ...string) answer { return reply(201, body, headers...) }
 	text := func(body string) answer {
@@ -123,13 +128,17 @@ func TestCreationFields(t *testing.T) {
 		{"capture as number", json(`{"cart":31,"id":5}`), json(`{"cart":32,"id":6}`), nil, "$.id", "an echo whose type changed"},
 		{"short capture inside a word", json(`{"id":"x31"}`), json(`{"id":"x32"}`), nil, "$.id", "31 is no echo within x31"},
 		{"short capture in a path", json(`{"href":"/carts/31/x"}`), json(`{"href":"/carts/32/x"}`), nil, "", "31 stands alone there"},
-		{"times", json(`{"at":"2026-01-01T00:00:00Z","ms":1760000000123,"s":1760000000}`), json(`{"at":"2026-01-01T00:00:01.5+02:00","ms":1760000000999,"s":1760000009}`), nil, "", "when, not what"},
+		{"times", dated(`{"at":"2026-01-01T00:00:00Z","ms":1760000000123,"s":1760000000,"t":"1760000000123","net":"/Date(1760000000123)/"}`),
+			dated(`{"at":"2026-01-01T00:00:01.5+02:00","ms":1760000000999,"s":1760000009,"t":"1760000000999","net":"/Date(1760000000999)/"}`), nil, "", "when, not what"},
+		{"numbers like times", dated(`{"id":1200000001}`), dated(`{"id":1200000002}`), nil, "$.id", "far from the Date of the answer"},
+		{"no Date", json(`{"id":1760000000}`), json(`{"id":1760000001}`), nil, "$.id", "nothing to tell a time by"},
 		{"time on one side", json(`{"n":5}`), json(`{"n":1760000000}`), nil, "$.n", "a number that happens to look like a time"},
 		{"volatile", json(`{"request_id":"a","traceId":"b","took_ms":3}`), json(`{"request_id":"c","traceId":"d","took_ms":4}`), nil, "", "built-in names"},
 		{"ignored", json(`{"meta":{"n":1},"id":1}`), json(`{"meta":{"n":2},"id":2}`), []string{"$.meta"}, "$.id", "the plan says so"},
 		{"one side only", json(`{"a":1}`), json(`{"b":2}`), nil, "", "not comparable"},
 		{"other types", json(`{"a":1,"b":null,"c":true}`), json(`{"a":"1","b":"x","c":false}`), nil, "", "a creation is named by a string or a number"},
-		{"text", text("order 17"), text("order 18"), nil, "body", "a body that is no JSON"},
+		{"text", text("order 17"), text("order 18"), nil, "body word 2", "a body that is no JSON"},
+		{"text of another build", text("order 17"), text("your order 18"), nil, "", "words cannot be laid beside each other"},
 		{"text with a time", text("done at 2026-01-01 10:00:00"), text("done at 2026-01-01 10:00:01"), nil, "", "only the time differs"},
 		{"no body", reply(204, ""), reply(204, ""), nil, "", "nothing to see"},
 		{"exact numbers", json(`{"id":12345678901234567890}`), json(`{"id":12345678901234567891}`), nil, "$.id", "beyond float64"},
@@ -190,5 +199,31 @@ func TestLearnBodies(t *testing.T) {
 				t.Errorf("%s: got tried %v, %+v", tt.reason, tried, why)
 			}
 		})
+	}
+}
+
+func TestIsIdentity(t *testing.T) {
+	for _, c := range []struct {
+		path   string
+		want   bool
+		reason string
+	}{
+		{"$.id", true, "the plain case"},
+		{"$.order_id", true, "with a prefix"},
+		{"$.orderId", true, "in camel case"},
+		{"$.data.order.number", true, "nested"},
+		{"$['order-id']", true, "quoted"},
+		{"$.ids[0].id", true, "in a list"},
+		{"$.items[0]", false, "no name"},
+		{"$.meta.rid", false, "an id of the request, most likely"},
+		{"$.paid", false, "ends with id by accident"},
+		{"$.grid", false, "so does this"},
+		{"$.token", false, "may be new with every answer"},
+		{"header Location", true, "where the thing is"},
+		{"body word 2", true, "there are no names in a text"},
+	} {
+		if got := isIdentity(c.path); got != c.want {
+			t.Errorf("isIdentity(%q) = %v: %s", c.path, got, c.reason)
+		}
 	}
 }

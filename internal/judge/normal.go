@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,7 +16,7 @@ import (
 func isVolatile(name string) bool {
 	switch plainName(name) {
 	case "requestid", "xrequestid", "traceid", "spanid", "traceparent", "correlationid", "xcorrelationid",
-		"replayed", "idempotentreplayed", "idempotencyreplayed":
+		"rid", "reqid", "nonce", "csrftoken", "replayed", "idempotentreplayed", "idempotencyreplayed":
 		return true
 	}
 	return false
@@ -43,38 +44,59 @@ func layouts() []string {
 		"2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999 Z07:00", "2006-01-02 15:04:05.999999999 -0700",
 		"2006-01-02 15:04:05.999999999 MST", "2006-01-02 15:04:05.999999999", "2006-01-02", "20060102T150405Z",
 		time.RFC1123, time.RFC1123Z, time.RFC850, time.RFC822, time.RFC822Z, time.ANSIC, time.UnixDate,
-		"02/01/2006 15:04:05", "01/02/2006 15:04:05", "15:04:05.999999999",
+		"02/01/2006 15:04:05", "01/02/2006 15:04:05", "01/02/2006 03:04:05 PM", "1/2/2006 3:04:05 PM", "15:04:05.999999999", "3:04:05 PM",
 	}
 }
 
-// Moments between 2001 and 2100 in seconds since 1970; by thousands up to nanoseconds.
-const (
-	epochFrom = 978307200
-	epochTo   = 4102444800
-)
+// nearNow is how far a number may be from the answer's own Date to be taken for a moment, in seconds: a day. Ids
+// are numbers too, and many are as large as an epoch.
+const nearNow = 86400
 
-// isTime reports whether a leaf can be a moment.
-func isTime(v *value) bool {
+// isTime reports whether a leaf of an answer can be a moment.
+func isTime(v *value, a *trace.Response) bool {
 	switch v.kind {
 	case isString:
-		return slices.ContainsFunc(layouts(), func(layout string) bool {
+		inner := strings.TrimSuffix(strings.TrimPrefix(v.text, "/Date("), ")/") // the form of old .NET services
+		return isEpoch(inner, a) || slices.ContainsFunc(layouts(), func(layout string) bool {
 			_, err := time.Parse(layout, v.text)
 			return err == nil
 		})
 	case isNumber:
-		n, err := strconv.ParseFloat(v.text, 64)
-		for unit := 1.0; err == nil && unit <= 1e9; unit *= 1e3 {
-			if n >= epochFrom*unit && n < epochTo*unit {
-				return true
-			}
+		return isEpoch(v.text, a)
+	}
+	return false
+}
+
+// isEpoch reports whether a number counts seconds since 1970, or thousandths, millionths or billionths of them,
+// near the Date of the answer. Without a Date (RFC 9110 section 6.6.1 lets only servers without a clock leave it
+// out) no number is taken for a moment.
+func isEpoch(text string, a *trace.Response) bool {
+	date, err := time.Parse(time.RFC1123, firstHeader(a.Headers, "Date"))
+	n, bad := strconv.ParseFloat(text, 64)
+	if err != nil || bad != nil {
+		return false
+	}
+	for unit := 1.0; unit <= 1e9; unit *= 1e3 {
+		if math.Abs(n/unit-float64(date.Unix())) <= nearNow {
+			return true
 		}
 	}
 	return false
 }
 
+// isIdentity reports whether a member of that name, or a place such as "header Location", names a thing. What
+// differs under other names may differ with every answer.
+func isIdentity(path string) bool {
+	return strings.HasPrefix(path, fieldWord) || path == fieldLocation || identityName.MatchString(path)
+}
+
+// identityName matches the end of a path to a member that names a thing: id, order_id, orderId, number and the like.
+var identityName = regexp.MustCompile(`(^|[^A-Za-z0-9])(id|ID|Id|uuid|guid|no|nr|ref|key|self|location|slug|code)'?\]?(\[\d+\])*$` +
+	`|[a-z0-9](Id|ID|Uuid|UUID|Guid|No|Nr|Ref|Key|Code)'?\]?(\[\d+\])*$|(?i)(number|reference)'?\]?(\[\d+\])*$`)
+
 // momentsInText finds dates with a time of day within text: RFC 3339 and the like, and HTTP dates.
 var momentsInText = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d:?\d\d))?` +
-	`|(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT`)
+	`|(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT|\d{1,2}:\d\d:\d\d(\.\d+)?( ?[AP]M)?`)
 
 // echo is a value that the request carried and the answer may repeat.
 type echo struct {
@@ -164,3 +186,18 @@ func leafText(v *value, echoes []echo) string {
 func plainText(s string, echoes []echo) string {
 	return momentsInText.ReplaceAllString(withoutEchoes(s, echoes), "{time}")
 }
+
+// words are the parts of a body that is no JSON, without echoes and moments; nil for one that is too long to be
+// compared word by word.
+func words(s string, echoes []echo) []string {
+	if len(s) > wordsMost {
+		return nil
+	}
+	return strings.FieldsFunc(plainText(s, echoes), func(r rune) bool {
+		return r < 0x80 && !wordByte(byte(r)) && r != '-' && r != '{' && r != '}'
+	})
+}
+
+// wordsMost is the length in bytes of the longest body that is compared word by word: beyond it answers are documents,
+// not acknowledgements.
+const wordsMost = 64 << 10

@@ -38,6 +38,8 @@ type outcome struct {
 	gaps []trace.Reason
 	// second is true when a finding shows more effects than there may be.
 	second bool
+	// doubted is a rule whose only evidence is a counter without a marker, which others may have moved.
+	doubted string
 	// uncounted is true when no counter took part in a judgement about effects.
 	uncounted bool
 }

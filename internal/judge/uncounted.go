@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"retrysafe/internal/trace"
@@ -21,8 +22,8 @@ func (v *view) createdByAnswers(e *scenarios.Expectation, w window) outcome {
 		}
 		return out
 	}
-	if len(v.learned.CreationFields) == 0 {
-		return out
+	if !slices.ContainsFunc(v.learned.CreationFields, isIdentity) {
+		return out // what differs may differ with every answer
 	}
 	known := creations(nil, v.identities(w.earlier))
 	ids := v.identities(successes)
@@ -64,8 +65,8 @@ func (v *view) nothingHidden(w window) bool {
 func (v *view) identities(among []int) []identity {
 	var out []identity
 	for _, i := range among {
-		if v.ids[i] != nil {
-			out = append(out, v.ids[i])
+		if id := v.ids[i].onlyNames(v.learned.CreationFields); id != nil {
+			out = append(out, id)
 		}
 	}
 	return out
