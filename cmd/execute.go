@@ -71,11 +71,12 @@ func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 	if err := j.selectWhat(); err != nil {
 		return nil, err
 	}
-	conf, err := o.tlsConfig()
+	wire, err := o.wire(p)
 	if err != nil {
 		return nil, err
 	}
-	j.client = fire.New(fire.Options{Clock: j.clock, TLS: conf, RequestTimeout: p.Limits.Request, BodyLimit: p.Limits.Body})
+	wire.Clock = j.clock
+	j.client = fire.New(wire)
 	j.redactor = redact.New(p.Secrets, []string{p.Target})
 	return j, nil
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"retrysafe/internal/engine"
+	"retrysafe/internal/fire"
+	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
 )
 
@@ -22,6 +25,8 @@ type runOptions struct {
 	allowHosts           []string
 	effort               string
 	detectWindow         time.Duration
+	firing               string
+	proxy, unixSocket    string
 	failOn               string
 	allowInconclusive    []string
 	maxRequests          int
@@ -48,6 +53,9 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be sent, send nothing")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show what the control taught and what each pass would have caught")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no terminal report and no progress, only the exit code and the other reports")
+	f.StringVar(&o.firing, "firing", "", "how copies are released together: auto, h2, h1 or barrier (default: the plan's, else auto)")
+	f.StringVarP(&o.proxy, "proxy", "x", "", "http proxy that is asked to CONNECT to every host, as http://HOST:PORT")
+	f.StringVar(&o.unixSocket, "unix-socket", "", "path of a Unix socket that stands for every host")
 	f.BoolVarP(&o.insecure, "insecure", "k", false, "accept any server certificate")
 	f.StringVar(&o.cacert, "cacert", "", "PEM file with the certificates to trust")
 	f.StringVar(&o.cert, "cert", "", "PEM file with the client certificate")
@@ -99,6 +107,27 @@ func (o *runOptions) effortLevel() (engine.Effort, error) {
 		e.Budget = o.endpointRequests
 	}
 	return e, nil
+}
+
+// wire is how the client reaches hosts and releases copies.
+func (o *runOptions) wire(p *plan.Plan) (fire.Options, error) {
+	out := fire.Options{RequestTimeout: p.Limits.Request, BodyLimit: p.Limits.Body, Firing: p.Firing, UnixSocket: o.unixSocket}
+	if o.firing != "" {
+		out.Firing = o.firing
+	}
+	if !slices.Contains([]string{"", fire.FiringAuto, fire.FiringH2, fire.FiringH1, fire.FiringBarrier}, out.Firing) {
+		return out, usagef("", "--firing: expected auto, h2, h1 or barrier, found %q", o.firing)
+	}
+	if o.proxy != "" {
+		u, err := url.Parse(o.proxy)
+		if err != nil || u.Scheme != "http" || u.Host == "" {
+			return out, usagef("", "--proxy: expected http://HOST:PORT, found %q", o.proxy)
+		}
+		out.Proxy = u
+	}
+	var err error
+	out.TLS, err = o.tlsConfig()
+	return out, err
 }
 
 func (o *runOptions) severity() (trace.Severity, error) {

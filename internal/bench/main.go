@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"retrysafe/internal/fire"
+	"retrysafe/internal/judge"
 	"retrysafe/internal/trace"
 )
 
@@ -35,14 +36,14 @@ func run() error {
 	copies := flag.Int("copies", 5, "copies in a round")
 	windows := flag.String("windows", "20us,50us,100us,200us,500us", "nominal race windows")
 	kinds := flag.String("kinds", "io,cpu", "kinds of window")
-	schemes := flag.String("schemes", "h1,tls", "h1 or tls")
+	schemes := flag.String("schemes", "h1,tls,h2", "h1, tls (HTTP/1.1 over TLS) or h2")
 	flag.Parse()
 	bin, cleanup, err := build()
 	if err != nil {
 		return err
 	}
 	defer cleanup()
-	fmt.Printf("%-4s %-6s %-4s %4s %8s %8s %10s %10s\n", "kind", "window", "via", "N", "real us", "found", "gap p50 us", "gap p95 us")
+	fmt.Printf("%-4s %-6s %-4s %4s %8s %8s %10s %10s %10s\n", "kind", "window", "via", "N", "real us", "found", "predicted", "gap p50 us", "gap p95 us")
 	for _, kind := range strings.Split(*kinds, ",") {
 		for _, w := range strings.Split(*windows, ",") {
 			for _, scheme := range strings.Split(*schemes, ",") {
@@ -50,7 +51,7 @@ func run() error {
 				if err != nil {
 					return err
 				}
-				fmt.Printf("%-4s %-6s %-4s %4d %8.0f %8.3f %10.1f %10.1f\n", kind, w, scheme, *copies, c.real, c.found, c.gap50, c.gap95)
+				fmt.Printf("%-4s %-6s %-4s %4d %8.0f %8.3f %10.3f %10.1f %10.1f\n", kind, w, scheme, *copies, c.real, c.found, c.predicted, c.gap50, c.gap95)
 			}
 		}
 	}
@@ -70,7 +71,7 @@ func build() (bin string, cleanup func(), err error) {
 }
 
 // cell is one line of the table; gaps are between the first two releases, as the client saw them.
-type cell struct{ real, found, gap50, gap95 float64 }
+type cell struct{ real, found, predicted, gap50, gap95 float64 }
 
 func measure(bin, kind, window, scheme string, rounds, copies int) (cell, error) {
 	args := []string{"serve", "--fault", "check-then-insert", "--work", "1ns", "--window", window, "--window-kind", kind}
@@ -94,10 +95,15 @@ func measure(bin, kind, window, scheme string, rounds, copies int) (cell, error)
 		return cell{}, err
 	}
 	url = strings.TrimSpace(url)
-	client := fire.New(fire.Options{TLS: &tls.Config{InsecureSkipVerify: true}})
+	options := fire.Options{TLS: &tls.Config{InsecureSkipVerify: true}}
+	if scheme == "tls" {
+		options.Firing = fire.FiringH1
+	}
+	client := fire.New(options)
 	ctx := context.Background()
 	found := 0
 	var gaps []float64
+	var bursts []trace.Burst
 	for i := range rounds {
 		shots := slices.Repeat([]fire.Shot{shot(url, i)}, copies)
 		answers, burst := client.Volley(ctx, shots)
@@ -107,6 +113,7 @@ func measure(bin, kind, window, scheme string, rounds, copies int) (cell, error)
 			return cell{}, fmt.Errorf("no answer: %+v", answers[0])
 		}
 		gaps = append(gaps, burst.FirstGap.Micros())
+		bursts = append(bursts, burst)
 	}
 	slices.Sort(gaps)
 	c := cell{found: float64(found) / float64(rounds), gap50: gaps[len(gaps)/2], gap95: gaps[len(gaps)*95/100]}
@@ -118,7 +125,7 @@ func measure(bin, kind, window, scheme string, rounds, copies int) (cell, error)
 		return c, fmt.Errorf("no answer from /window: %s", x.Error)
 	}
 	err = json.Unmarshal(x.Response.Body.Bytes(), &w)
-	c.real = w.P50
+	c.real, c.predicted = w.P50, judge.DetectionRate(bursts, w.P50)
 	return c, err
 }
 

@@ -27,19 +27,31 @@ type answer struct {
 	done      trace.Nanos
 }
 
+// reading says what is read, and how far.
+type reading struct {
+	method string
+	lim    limits
+	clock  Clock
+	begun  bool // stop at the first byte with errFirstByte
+}
+
 // readAnswer reads up to the end of the final answer. Interim answers (1xx) are skipped and are not the answer's first
 // byte: a server may send them before it has decided anything. 101 is final, as the connection is no longer HTTP then.
-func readAnswer(r io.Reader, method string, lim limits, clock Clock) answer {
-	head := &headReader{r: r, limit: lim.head}
+func readAnswer(r io.Reader, how reading) answer {
+	head := &headReader{r: r, limit: how.lim.head}
 	br := bufio.NewReaderSize(head, readAhead)
-	request := &http.Request{Method: method}
+	request := &http.Request{Method: how.method}
 	for {
 		a := answer{phase: trace.PhaseAnswer}
 		if _, a.err = br.Peek(1); a.err != nil {
-			a.done = clock()
+			a.done = how.clock()
 			return a
 		}
-		a.firstByte, a.phase = clock(), trace.PhaseHead
+		a.firstByte, a.phase = how.clock(), trace.PhaseHead
+		if how.begun && !beginsInterim(br) {
+			a.done, a.err = a.firstByte, errFirstByte
+			return a
+		}
 		var resp *http.Response
 		if resp, a.err = head.response(br, request); a.err == nil && interim(resp.StatusCode) {
 			continue
@@ -47,11 +59,18 @@ func readAnswer(r io.Reader, method string, lim limits, clock Clock) answer {
 		if a.err == nil {
 			headers := headerLines(head.taken(br))
 			head.stop()
-			a.response, a.phase, a.err = readResponse(resp, headers, lim)
+			a.response, a.phase, a.err = readResponse(resp, headers, how.lim)
 		}
-		a.done = clock()
+		a.done = how.clock()
 		return a
 	}
+}
+
+// beginsInterim looks at what has come already: a byte alone counts as the answer's.
+func beginsInterim(br *bufio.Reader) bool {
+	line, _ := br.Peek(min(br.Buffered(), len("HTTP/1.1 100")))
+	_, code, _ := strings.Cut(string(line), " ")
+	return len(code) == 3 && code[0] == '1' && code != "101"
 }
 
 func interim(status int) bool { return status >= 100 && status < 200 && status != 101 }
@@ -60,13 +79,18 @@ func interim(status int) bool { return status >= 100 && status < 200 && status !
 func readResponse(resp *http.Response, headers []trace.Header, lim limits) (*trace.Response, trace.Phase, error) {
 	body, err := readBody(resp.Body, lim)
 	if err != nil {
-		of := ""
-		if resp.ContentLength >= 0 {
-			of = fmt.Sprintf(" of %d", resp.ContentLength)
-		}
-		return nil, trace.PhaseBody, fmt.Errorf("status %d, then after %d%s bytes of the body: %w", resp.StatusCode, body.Size, of, err)
+		return nil, trace.PhaseBody, bodyError(resp.StatusCode, body.Size, resp.ContentLength, err)
 	}
 	return &trace.Response{Status: resp.StatusCode, Headers: headers, Body: body}, "", nil
+}
+
+// bodyError says where a body ended; length is negative when it was not announced.
+func bodyError(status int, size, length int64, err error) error {
+	of := ""
+	if length >= 0 {
+		of = fmt.Sprintf(" of %d", length)
+	}
+	return fmt.Errorf("status %d, then after %d%s bytes of the body: %w", status, size, of, err)
 }
 
 // readAhead is the size of the read buffer: the usual answer of an API fits, and a thousand connections need 4 MB.

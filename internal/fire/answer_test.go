@@ -81,7 +81,7 @@ func TestAnswers(t *testing.T) {
 func TestAnswerHeaders(t *testing.T) {
 	raw := "HTTP/1.1 103 Early Hints\r\nX-Early: 1\r\n\r\n" +
 		"HTTP/1.1 200 OK\r\nset-cookie: a=1\r\nX-B:  b \r\nSet-Cookie: c=2\r\nX-Folded: one\r\n  two\r\nContent-Length: 0\r\n\r\n"
-	a := readAnswer(strings.NewReader(raw), "GET", limits{head: 1 << 10, body: 10, whole: 10}, func() trace.Nanos { return 1 })
+	a := readAnswer(strings.NewReader(raw), reading{method: "GET", lim: limits{head: 1 << 10, body: 10, whole: 10}, clock: func() trace.Nanos { return 1 }})
 	if a.err != nil {
 		t.Fatal(a.err)
 	}
@@ -109,7 +109,7 @@ func FuzzAnswer(f *testing.F) {
 		if post {
 			method = "POST"
 		}
-		a := readAnswer(bytes.NewReader(raw), method, lim, func() trace.Nanos { return 1 })
+		a := readAnswer(bytes.NewReader(raw), reading{method: method, lim: lim, clock: func() trace.Nanos { return 1 }})
 		if (a.response == nil) == (a.err == nil) || (a.response == nil) == (a.phase == "") {
 			t.Fatalf("response %v, phase %q, error %v", a.response, a.phase, a.err)
 		}

@@ -4,36 +4,55 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"io"
 	"unicode/utf8"
 
 	"retrysafe/internal/trace"
 )
 
+// keeper takes in a body: it keeps the beginning, counts and hashes the rest, and refuses what is too much.
+type keeper struct {
+	lim  limits
+	kept []byte
+	hash hash.Hash // nil while all of the body is kept
+	size int64
+}
+
+func (k *keeper) Write(p []byte) (int, error) {
+	if k.size+int64(len(p)) > k.lim.whole {
+		k.size = k.lim.whole + 1
+		return 0, fmt.Errorf("larger than %d bytes, which is as much as is read", k.lim.whole)
+	}
+	k.size += int64(len(p))
+	if k.hash == nil && k.size > k.lim.body {
+		k.hash = sha256.New()
+		k.hash.Write(k.kept)
+	}
+	if k.hash != nil {
+		k.hash.Write(p)
+	}
+	k.kept = append(k.kept, p[:min(int64(len(p)), k.lim.body-int64(len(k.kept)))]...)
+	return len(p), nil
+}
+
+// body is what came, when it came whole.
+func (k *keeper) body() trace.Body {
+	b := text(k.kept, k.hash != nil)
+	b.Size = k.size
+	if k.hash != nil {
+		b.SHA256 = hex.EncodeToString(k.hash.Sum(nil))
+	}
+	return b
+}
+
 // readBody reads all of r. On an error only Size of the body is set: how many bytes had come.
 func readBody(r io.Reader, lim limits) (trace.Body, error) {
-	kept, err := io.ReadAll(io.LimitReader(r, lim.body))
-	if err != nil {
-		return trace.Body{Size: int64(len(kept))}, err
+	k := keeper{lim: lim}
+	if _, err := io.CopyBuffer(&k, r, make([]byte, readAhead)); err != nil {
+		return trace.Body{Size: k.size}, err
 	}
-	if int64(len(kept)) < lim.body {
-		return text(kept, false), nil
-	}
-	hash := sha256.New()
-	hash.Write(kept)
-	more, err := io.Copy(hash, io.LimitReader(r, lim.whole-lim.body+1))
-	size := lim.body + more
-	if err == nil && size > lim.whole {
-		err = fmt.Errorf("larger than %d bytes, which is as much as is read", lim.whole)
-	}
-	if err != nil {
-		return trace.Body{Size: size}, err
-	}
-	b := text(kept, more > 0)
-	if b.Size = size; b.Truncated {
-		b.SHA256 = hex.EncodeToString(hash.Sum(nil))
-	}
-	return b, nil
+	return k.body(), nil
 }
 
 // keepBody is a body that was sent, kept as far as limit bytes.

@@ -2,17 +2,21 @@
 //
 // A Shot is rendered to bytes, a new connection is dialled for it, the bytes are written once and the answer is
 // read under limits of time and size: the result is a trace.Exchange, whatever went wrong. A volley does the same
-// over many connections, but holds the last byte of every request back until all the rest has been written, and
-// then releases the last bytes in one tight loop.
+// with many shots, but holds the last byte of every request back until all the rest has been written. Where the
+// server speaks HTTP/2 the shots are streams of one connection (session), a PING proves that all the rest has been
+// read, and one write releases them; otherwise each has a connection of its own, and the last bytes are written in
+// one tight loop. How is chosen by Options.Firing, and what was done is in the trace.Burst.
 //
 // The client and the transport of net/http are not used: they send a request that carries an Idempotency-Key a
 // second time when a connection drops, and so would forge evidence. Here nothing is ever sent again, no redirect is
-// followed, no connection is used twice.
+// followed, no connection is used for a second call.
 package fire
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"net/url"
 	"sync/atomic"
 	"time"
 
@@ -40,7 +44,30 @@ type Options struct {
 	// BodyLimit is how many bytes of a body are kept. The rest is read, counted and hashed, up to 16 MiB or
 	// 16 times the limit, whichever is more; a body beyond that breaks the exchange. Zero means 1 MiB.
 	BodyLimit int64
+	// Firing is how volleys are released, and which version of HTTP is spoken: one of the Firing constants. Empty
+	// means FiringAuto; with another word every shot is refused.
+	Firing string
+	// Proxy is an http proxy that is asked to CONNECT to the host of every shot, with the user name and password of
+	// the URL if there are any. Nil means none; the environment is not looked at.
+	Proxy *url.URL
+	// UnixSocket is the path of a Unix socket that stands for the host of every shot. Empty means none. It goes before
+	// Proxy. A reset cannot be sent there, so a cut by "reset" becomes one by "close".
+	UnixSocket string
 }
+
+// The ways to fire.
+const (
+	// FiringAuto speaks HTTP/2 where an https server offers it, else HTTP/1.1, and holds the last byte back.
+	FiringAuto = "auto"
+	// FiringH2 speaks HTTP/2 only: with http URLs without asking first (h2c by prior knowledge). A server that does not
+	// speak it is an error.
+	FiringH2 = "h2"
+	// FiringH1 speaks HTTP/1.1 only and holds the last byte back.
+	FiringH1 = "h1"
+	// FiringBarrier speaks HTTP/1.1 only and holds nothing back: whole requests are written at the same instant over
+	// connections made before. It shows what a server sees that checks before it reads a body.
+	FiringBarrier = "barrier"
+)
 
 // Client sends shots. It holds no connections between calls and is safe for concurrent use.
 type Client struct {
@@ -49,6 +76,11 @@ type Client struct {
 	connectTimeout time.Duration
 	requestTimeout time.Duration
 	limits         limits
+	firing         string
+	proxy          *url.URL
+	unix           string
+	slots          chan struct{} // holds one entry for each connection that is being made
+	answers        answerTimes
 	conns          atomic.Int64 // connections made so far; the number of the last one
 }
 
@@ -64,6 +96,10 @@ func New(o Options) *Client {
 		tls:            o.TLS,
 		connectTimeout: orDefault(o.ConnectTimeout, 10*time.Second),
 		requestTimeout: orDefault(o.RequestTimeout, 30*time.Second),
+		firing:         cmp.Or(o.Firing, FiringAuto),
+		proxy:          o.Proxy,
+		unix:           o.UnixSocket,
+		slots:          make(chan struct{}, dialling),
 		limits:         limits{head: orDefault(o.HeaderLimit, 1<<20), body: body, whole: max(16<<20, 16*body)},
 	}
 }
@@ -80,12 +116,15 @@ func orDefault[T ~int64](v, otherwise T) T {
 // and the exchange says so. ID, Step, Label, Copy, Scope and Class are left to the caller.
 func (c *Client) Send(ctx context.Context, s Shot) trace.Exchange {
 	f := c.prepare(s)
-	if !f.dial(ctx) || !f.begin(ctx, c.requestTimeout) {
+	if !f.dial(ctx) {
 		return f.x
 	}
-	if f.write(f.wire) {
-		f.sent(c.clock())
+	if f.link.h2 != nil {
+		f.stream(ctx)
+	} else if f.begin(ctx, c.requestTimeout) {
+		f.writeUp(f.wire)
+		f.finish(ctx)
 	}
-	f.finish(ctx)
+	c.answers.saw(address(f.url), &f.x)
 	return f.x
 }

@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -17,7 +18,14 @@ import (
 	"retrysafe/internal/trace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain is also the server of the benchmarks, in a process of its own.
+func TestMain(m *testing.M) {
+	if os.Getenv(benchEnv) != "" {
+		serveBench()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func insecure() *tls.Config { return &tls.Config{InsecureSkipVerify: true} }
 

@@ -7,22 +7,27 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"retrysafe/internal/trace"
 )
 
-// flight is one shot on its way over one connection. Its steps, in order: prepare, dial, begin, write (once or
-// in two parts), sent, finish. Each step that fails leaves the reason in x and reports false.
+// flight is one shot on its way: over a connection of its own, or as a stream of one. Its steps, in order: prepare,
+// dial, begin, write (once or in two parts), sent, finish. Each step that fails leaves the reason in x and reports
+// false.
 type flight struct {
 	c        *Client
 	shot     Shot
 	url      *url.URL
-	wire     []byte // the whole request; nil for a shot that is refused
+	wire     []byte // the whole request as HTTP/1.1; nil for a shot that is refused
 	link     link
+	strm     *stream // over HTTP/2, after begin
 	x        trace.Exchange
 	answers  chan answer // receives exactly one answer after begin
 	writeErr error
+	partial  bool        // written up to a cut before the last byte
 	stop     func() bool // undoes the watch over the context
 }
 
@@ -35,7 +40,7 @@ func (c *Client) prepare(s Shot) *flight {
 		cut.Done = 0
 		f.x.Cut = &cut
 	}
-	if err := s.Validate(); err != nil {
+	if err := firstError(c.validate(), s.Validate()); err != nil {
 		f.broke(trace.PhaseDial, "not sent: "+err.Error())
 		return f
 	}
@@ -43,6 +48,15 @@ func (c *Client) prepare(s Shot) *flight {
 	f.x.Request.Headers = s.lines(f.url)
 	f.wire = render(s.Method, f.url, f.x.Request.Headers, s.Body)
 	return f
+}
+
+// validate says what is wrong with the options.
+func (c *Client) validate() error {
+	known := []string{FiringAuto, FiringH2, FiringH1, FiringBarrier}
+	if slices.Contains(known, c.firing) {
+		return nil
+	}
+	return fmt.Errorf("firing %q is not known: use one of %s", c.firing, strings.Join(known, ", "))
 }
 
 func (f *flight) broke(phase trace.Phase, text string) {
@@ -55,27 +69,35 @@ func (f *flight) dial(ctx context.Context) bool {
 		return false
 	}
 	link, phase, err := f.c.open(ctx, f.url)
-	f.x.Conn, f.x.Protocol = link.number, link.protocol
 	if err != nil {
+		f.x.Conn, f.x.Protocol = link.number, link.protocol
 		f.broke(phase, f.explain(ctx, err))
 		return false
 	}
-	f.link = link
+	f.board(link)
 	return true
+}
+
+// board takes a connection that was made, perhaps one of others.
+func (f *flight) board(l link) {
+	f.link, f.x.Conn, f.x.Protocol = l, l.number, l.protocol
+	if l.h2 != nil {
+		f.x.Request.Headers = lowered(f.x.Request.Headers)
+	}
 }
 
 // begin starts the reader and the clock of the request; writing may take as long as given. From here on the
 // flight must be finished.
 func (f *flight) begin(ctx context.Context, writing time.Duration) bool {
 	if ctx.Err() != nil {
-		f.link.tcp.Close()
+		f.link.sock.Close()
 		f.broke(trace.PhaseDial, f.explain(ctx, ctx.Err()))
 		return false
 	}
 	now := time.Now()
-	f.link.tcp.SetReadDeadline(now.Add(f.c.requestTimeout))
-	f.link.tcp.SetWriteDeadline(now.Add(writing))
-	f.stop = context.AfterFunc(ctx, func() { f.link.tcp.Close() })
+	f.link.sock.SetReadDeadline(now.Add(f.c.requestTimeout))
+	f.link.sock.SetWriteDeadline(now.Add(writing))
+	f.stop = context.AfterFunc(ctx, func() { f.link.sock.Close() })
 	f.answers = make(chan answer, 1)
 	go f.read()
 	f.x.Started = f.c.clock()
@@ -86,14 +108,25 @@ func (f *flight) begin(ctx context.Context, writing time.Duration) bool {
 // read runs beside the writer, because a server may answer before it has the whole request. Whatever it says
 // ends the writing.
 func (f *flight) read() {
-	a := readAnswer(f.link.conn, f.shot.Method, f.c.limits, f.c.clock)
-	f.link.tcp.SetWriteDeadline(time.Unix(1, 0))
+	a := readAnswer(f.link.conn, reading{f.shot.Method, f.c.limits, f.c.clock, f.shot.atAnswer()})
+	f.link.sock.SetWriteDeadline(time.Unix(1, 0))
 	f.answers <- a
 }
 
 func (f *flight) write(p []byte) bool {
 	_, f.writeErr = f.link.conn.Write(p)
 	return f.writeErr == nil
+}
+
+// writeUp writes p, which ends the request, but not beyond a cut.
+func (f *flight) writeUp(p []byte) {
+	unsent := f.shot.unsent()
+	if !f.write(p[:len(p)-unsent]) {
+		return
+	}
+	if f.partial = unsent > 0; !f.partial {
+		f.sent(f.c.clock())
+	}
 }
 
 // sent notes that the last byte was handed over at the given moment.
@@ -112,17 +145,34 @@ func (f *flight) finish(ctx context.Context) {
 	switch {
 	case a.response != nil:
 		f.x.Response = a.response
-		f.link.conn.Close()
+		f.end()
 		return
 	case left:
-		f.x.Broke, f.x.Error = trace.PhaseCut, "left on purpose after the last byte"
-	case f.x.Sent == 0 && a.firstByte == 0:
+		f.x.Broke, f.x.Error = trace.PhaseCut, "left on purpose "+cutPoint(f.x.Cut.At, f.partial)
+	case f.x.Sent == 0 && !f.partial && a.firstByte == 0:
 		f.x.Broke, f.x.Error = trace.PhaseWrite, f.explain(ctx, firstError(f.writeErr, a.err))
 	default:
 		f.x.Broke, f.x.Error = a.phase, f.explain(ctx, a.err)
 	}
-	// TLS would say goodbye first, which can block on a server that does not read.
-	f.link.tcp.Close()
+	f.drop()
+}
+
+// end closes the connection in good order, or the stream if it is still open.
+func (f *flight) end() {
+	if f.strm != nil {
+		f.strm.cancel(nil)
+		return
+	}
+	f.link.conn.Close()
+}
+
+// drop is for exchanges that broke. TLS would say goodbye first, which can block on a server that does not read.
+func (f *flight) drop() {
+	if f.strm != nil {
+		f.strm.cancel(nil)
+		return
+	}
+	f.link.sock.Close()
 }
 
 func firstError(errs ...error) error {
@@ -132,57 +182,6 @@ func firstError(errs ...error) error {
 		}
 	}
 	return nil
-}
-
-// await gives the answer; left is true when the client went away before it was complete.
-func (f *flight) await(ctx context.Context) (a answer, left bool) {
-	if errors.Is(f.writeErr, os.ErrDeadlineExceeded) {
-		f.link.tcp.Close() // the reader may have more time than the writer had
-	}
-	if f.x.Cut == nil || f.x.Sent == 0 {
-		return <-f.answers, false
-	}
-	if a, ok := f.linger(ctx); ok {
-		return a, false
-	}
-	f.leave()
-	at := f.c.clock()
-	if a = <-f.answers; a.response != nil {
-		return a, false
-	}
-	f.x.Cut.Done = at
-	return answer{firstByte: a.firstByte, done: at}, true
-}
-
-// linger waits for the cut; ok is true when the exchange ended before.
-func (f *flight) linger(ctx context.Context) (a answer, ok bool) {
-	if f.x.Cut.After > 0 {
-		timer := time.NewTimer(f.x.Cut.After.Duration())
-		defer timer.Stop()
-		select {
-		case a = <-f.answers:
-			return a, true
-		case <-ctx.Done():
-			return <-f.answers, true
-		case <-timer.C:
-		}
-	}
-	select {
-	case a = <-f.answers:
-		return a, true
-	default:
-		return a, false
-	}
-}
-
-// leave closes the connection under the server's hands: with a FIN, or with an RST (a linger time of 0).
-func (f *flight) leave() {
-	if f.x.Cut.By == cutReset {
-		f.link.tcp.SetLinger(0)
-		f.link.tcp.Close()
-		return
-	}
-	f.link.conn.Close()
 }
 
 // explain puts an error in plain words.

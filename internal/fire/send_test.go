@@ -5,14 +5,12 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
-	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -62,25 +60,27 @@ func TestTLS(t *testing.T) {
 		name   string
 		o      Options
 		url    string
-		text   string // empty: answered
+		text   string // the protocol, or the error of one that is not answered
 		reason string
 	}{
-		{"insecure", Options{TLS: insecure()}, server.URL, "", "as asked for"},
-		{"roots", Options{TLS: config(roots)}, server.URL, "", "the certificate is trusted"},
+		{"insecure", Options{TLS: insecure()}, server.URL, "HTTP/2 over TLS 1.3", "as asked for"},
+		{"roots", Options{TLS: config(roots)}, server.URL, "HTTP/2 over TLS 1.3", "the certificate is trusted"},
+		{"h1", Options{TLS: insecure(), Firing: FiringH1}, server.URL, "HTTP/1.1 over TLS 1.3", "HTTP/2 is not offered to the server"},
+		{"barrier", Options{TLS: insecure(), Firing: FiringBarrier}, server.URL, "HTTP/1.1 over TLS 1.3", "a barrier is over HTTP/1.1"},
 		{"unknown", Options{}, server.URL, "certificate", "the certificate is not trusted"},
 		{"plain server", Options{TLS: insecure()}, "https" + strings.TrimPrefix(plain.URL, "http"), "tls: ", "the server does not speak TLS"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			x := New(tt.o).Send(t.Context(), order(tt.url))
-			if tt.text != "" {
+			if !strings.HasPrefix(tt.text, "HTTP") {
 				wantBroken(t, x, trace.PhaseTLS, tt.text)
 				if x.Wire != 0 || x.Conn != 1 {
 					t.Errorf("wire %d, connection %d, want a connection and nothing sent", x.Wire, x.Conn)
 				}
 				return
 			}
-			if !x.Complete() || x.Response.Body.Text != "HTTP/1.1" || x.Protocol != "HTTP/1.1 over TLS 1.3" {
+			if !x.Complete() || x.Response.Body.Text[:6] != tt.text[:6] || x.Protocol != tt.text {
 				t.Errorf("got %+v over %q, broke %q %s (%s)", x.Response, x.Protocol, x.Broke, x.Error, tt.reason)
 			}
 		})
@@ -211,81 +211,5 @@ func TestCancel(t *testing.T) {
 	wantBroken(t, x, trace.PhaseDial, "stopped: context canceled")
 	if x.Wire != 0 {
 		t.Errorf("wire %d after the context had ended, want 0", x.Wire)
-	}
-}
-
-func TestCut(t *testing.T) {
-	tests := []struct {
-		name   string
-		cut    trace.Cut
-		want   error
-		reason string
-	}{
-		{"close", trace.Cut{At: "sent", By: "close"}, io.EOF, "a FIN"},
-		{"by default", trace.Cut{At: "sent"}, io.EOF, "a FIN"},
-		{"reset", trace.Cut{At: "sent", By: "reset"}, syscall.ECONNRESET, "an RST"},
-		{"later", trace.Cut{At: "sent", After: trace.Nanos(5 * time.Millisecond)}, io.EOF, "a pause first"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			bodies, gone := make(chan string, 1), make(chan error, 1)
-			url := listen(t, func(conn net.Conn) {
-				br := bufio.NewReader(conn)
-				_, body, _ := readRequest(br)
-				bodies <- body
-				gone <- untilGone(br)
-			})
-			shot := order(url)
-			shot.Cut = &tt.cut
-			x := New(Options{}).Send(t.Context(), shot)
-			wantBroken(t, x, trace.PhaseCut, "on purpose")
-			if body := <-bodies; body != string(shot.Body) {
-				t.Errorf("the server read %q, want the whole body", body)
-			}
-			if err := <-gone; !errors.Is(err, tt.want) {
-				t.Errorf("the server saw %v, want %v (%s)", err, tt.want, tt.reason)
-			}
-			if x.Cut.Done < x.Sent+tt.cut.After || x.Done != x.Cut.Done || x.Sent == 0 {
-				t.Errorf("sent %d, left %d, done %d", x.Sent, x.Cut.Done, x.Done)
-			}
-			if tt.cut.Done != 0 {
-				t.Error("the caller's cut was changed")
-			}
-		})
-	}
-}
-
-// TestCutThatComesTooLate: when the exchange ends by itself first, there was no cut.
-func TestCutThatComesTooLate(t *testing.T) {
-	serve := func(raw string) string {
-		return listen(t, func(conn net.Conn) {
-			readRequest(bufio.NewReader(conn))
-			io.WriteString(conn, raw)
-		})
-	}
-	client := New(Options{})
-	shot := order(serve("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"))
-	shot.Cut = &trace.Cut{At: "sent", After: trace.Nanos(time.Hour)}
-	if x := client.Send(t.Context(), shot); !x.Complete() || x.Response.Status != 201 || x.Cut == nil || x.Cut.Done != 0 {
-		t.Errorf("got %+v, cut %+v, broke %q %s, want the answer", x.Response, x.Cut, x.Broke, x.Error)
-	}
-	shot.URL = serve("")
-	x := client.Send(t.Context(), shot)
-	wantBroken(t, x, trace.PhaseAnswer, "closed the connection without an answer")
-	if x.Cut.Done != 0 {
-		t.Error("the server left first, the cut is noted as done")
-	}
-}
-
-func TestCutStopped(t *testing.T) {
-	url := listen(t, func(conn net.Conn) { untilGone(conn) })
-	ctx, cancel := context.WithCancel(t.Context())
-	shot := order(url)
-	shot.Cut = &trace.Cut{At: "sent", After: trace.Nanos(time.Hour)}
-	shot.OnSent = cancel
-	x := New(Options{}).Send(ctx, shot)
-	wantBroken(t, x, trace.PhaseAnswer, "stopped: context canceled")
-	if x.Cut.Done != 0 {
-		t.Error("the cut is noted as done")
 	}
 }

@@ -13,7 +13,8 @@ import (
 
 // Shot is one request to send. What is written is exactly this, with Host in front and Content-Length and
 // "Connection: close" behind the headers where Header has none of that name. Content-Length is left out for an
-// empty body unless the method is POST, PUT or PATCH (RFC 9110, section 8.6).
+// empty body unless the method is POST, PUT or PATCH (RFC 9110, section 8.6). Over HTTP/2 header names become
+// lower case, Host becomes :authority, and what is about the connection is left out (RFC 9113, section 8.2).
 type Shot struct {
 	// Method is written as it is.
 	Method string
@@ -23,8 +24,9 @@ type Shot struct {
 	Header []trace.Header
 	// Body may be empty.
 	Body []byte
-	// Cut is where to leave on purpose; nil stays until the answer. Only {at: sent} is supported. What the system had
-	// not yet transmitted is lost when By is "reset", so a large body may not arrive whole.
+	// Cut is where to leave on purpose; nil stays until the answer. What the system had not yet transmitted is lost
+	// when By is "reset", so a large body may not arrive whole. In a volley, a shot that leaves before its last byte
+	// is written up to there beforehand, is not part of the burst, and leaves After the release.
 	Cut *trace.Cut
 	// OnSent is called once, right after the last byte was handed to the connection; in a volley after all last
 	// bytes were. It is not called when that never happens. May be nil.
@@ -97,27 +99,6 @@ func validateHeader(header []trace.Header, body int) error {
 	return nil
 }
 
-func validateCut(cut *trace.Cut) error {
-	switch {
-	case cut == nil:
-		return nil
-	case cut.At != cutSent:
-		return fmt.Errorf("cut at %q is not supported: use %q", cut.At, cutSent)
-	case cut.By != "" && cut.By != cutClose && cut.By != cutReset:
-		return fmt.Errorf("cut by %q is not known: use %q or %q", cut.By, cutClose, cutReset)
-	case cut.After < 0:
-		return fmt.Errorf("cut after %v: the pause cannot be negative", cut.After.Duration())
-	}
-	return nil
-}
-
-// The words of trace.Cut that are supported.
-const (
-	cutSent  = "sent"
-	cutClose = "close"
-	cutReset = "reset"
-)
-
 // isToken reports whether s is a token (RFC 9110, section 5.6.2).
 func isToken(s string) bool {
 	other := func(r rune) bool {
@@ -154,7 +135,11 @@ func expectsBody(method string) bool { return method == "POST" || method == "PUT
 
 // render gives the bytes of the whole request.
 func render(method string, u *url.URL, lines []trace.Header, body []byte) []byte {
-	uri := u.RequestURI()
+	return renderLines(method, u.RequestURI(), lines, body)
+}
+
+// renderLines gives the bytes of a request for any target.
+func renderLines(method, uri string, lines []trace.Header, body []byte) []byte {
 	size := len(method) + len(uri) + len("  HTTP/1.1\r\n\r\n") + len(body)
 	for _, h := range lines {
 		size += len(h.Name) + len(h.Value) + len(": \r\n")

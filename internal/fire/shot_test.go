@@ -36,7 +36,7 @@ func TestRefusedShots(t *testing.T) {
 		{"space in the URL", url("http://127.0.0.1/?a b"), "write %20", "would end the target"},
 		{"user", url("http://me:secret@127.0.0.1/"), "Authorization", "would be dropped silently"},
 		{"not ASCII", url("http://b\u00fccher.example/"), "xn--", "needs a translation"},
-		{"cut point", cut(trace.Cut{At: "half-body"}), `use "sent"`, "not supported"},
+		{"cut point", cut(trace.Cut{At: "middle"}), `use "headers", "half-body", "sent" or "answer"`, "not known"},
 		{"cut kind", cut(trace.Cut{At: "sent", By: "fire"}), `use "close" or "reset"`, "not known"},
 		{"cut pause", cut(trace.Cut{At: "sent", After: -1}), "negative", "not possible"},
 	}

@@ -2,39 +2,136 @@ package fire
 
 import (
 	"context"
-	"net"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"retrysafe/internal/trace"
 )
 
-// Volley releases the shots at the same instant, each over a new connection of its own. The exchanges are in the order
-// of the shots. A shot that is refused, cannot connect, or is answered before the release is not part of the burst; the
-// others are released all the same. Technique is "http/1.1 last byte", with "over TLS" or "some over TLS" behind.
+// Volley releases the shots at the same instant. The exchanges are in the order of the shots. A shot that is refused,
+// cannot connect, or is answered before the release is not part of the burst; the others are released all the same.
 //
-// Every connection is made, everything but the last byte of each request is written, its reader is waiting, and
-// the bytes have had time to arrive; then one loop writes the last bytes. The last byte of a request without a body
-// is the line feed that ends its headers. RequestTimeout counts from the first byte, so it includes the hold.
+// Where the server speaks HTTP/2, the shots for one host share a connection as far as it allows streams; shots that
+// leave by closing the connection have one of their own. Otherwise each shot has its own. Everything but the last byte of
+// each request is written; the last byte of a request without a body is the line feed that ends its headers, or
+// over HTTP/2 an empty frame that ends the stream. RequestTimeout counts from the first byte, so it includes the hold.
+//
+// Technique is "http/1.1 last byte" (with "over TLS" or "some over TLS" behind), "http/2 last data byte in one write",
+// "http/2 end of stream in one write" (no bodies), "http/2 last data byte or end of stream in one write", or "barrier";
+// two of them with "and" in between when there are servers of both kinds. Over HTTP/2, "in one write" is one for each
+// connection.
 func (c *Client) Volley(ctx context.Context, shots []Shot) ([]trace.Exchange, trace.Burst) {
-	flights := make([]*flight, len(shots))
-	for i, s := range shots {
-		flights[i] = c.prepare(s)
+	v := &volley{c: c}
+	for _, s := range shots {
+		v.flights = append(v.flights, c.prepare(s))
 	}
-	flying := each(flights, func(f *flight) bool { return f.dial(ctx) })
-	flying = each(flying, func(f *flight) bool { return f.begin(ctx, c.requestTimeout/2) })
-	back := holdBack(flying)
-	ready := each(flying, func(f *flight) bool { return f.load(back) })
-	burst := trace.Burst{Technique: technique(flights)}
-	if settle(ctx, ready) {
-		burst = c.release(hold(ready, back), burst)
-	}
-	finishAll(ctx, flying)
-	exchanges := make([]trace.Exchange, len(flights))
-	for i, f := range flights {
+	v.board(ctx)
+	v.prepare(ctx)
+	burst := v.release(ctx)
+	v.finish(ctx)
+	exchanges := make([]trace.Exchange, len(v.flights))
+	for i, f := range v.flights {
 		exchanges[i] = f.x
 	}
 	return exchanges, burst
+}
+
+// volley is a burst on its way.
+type volley struct {
+	c        *Client
+	flights  []*flight
+	convoys  []*convoy
+	single   []*flight // HTTP/1.1
+	ready    []*flight // those of single that are written up to what is held back
+	back     int       // how many bytes of each of them are
+	mu       sync.Mutex
+	crowded  string // says that a server allows too few streams
+	released []*flight
+}
+
+// board makes the connections.
+func (v *volley) board(ctx context.Context) {
+	var alone []*flight
+	groups := map[string][]*flight{}
+	for _, f := range v.flights {
+		if f.wire != nil && f.mayShare() {
+			origin := f.url.Scheme + "://" + address(f.url)
+			groups[origin] = append(groups[origin], f)
+		} else {
+			alone = append(alone, f)
+		}
+	}
+	var wg sync.WaitGroup
+	for _, group := range groups {
+		wg.Go(func() { v.share(ctx, group) })
+	}
+	each(alone, func(f *flight) bool { return f.dial(ctx) })
+	wg.Wait()
+	v.split()
+}
+
+// mayShare reports whether the flight can be a stream among others. One that leaves by closing the connection would
+// take the others with it.
+func (f *flight) mayShare() bool {
+	overH2 := f.c.firing == FiringH2 || f.c.firing == FiringAuto && f.url.Scheme == "https"
+	return overH2 && (f.shot.Cut == nil || f.shot.Cut.By == cutReset)
+}
+
+// share connects for the first flight and lets as many others on as the server allows; the rest does the same.
+func (v *volley) share(ctx context.Context, group []*flight) {
+	lead, rest := group[0], group[1:]
+	if !lead.dial(ctx) || lead.link.h2 == nil {
+		each(rest, func(f *flight) bool { return f.dial(ctx) })
+		return
+	}
+	room := lead.link.h2.room()
+	mates := rest[:min(room-1, len(rest))]
+	for _, f := range mates {
+		f.board(lead.link)
+	}
+	if rest = rest[len(mates):]; len(rest) == 0 {
+		return
+	}
+	v.mu.Lock()
+	v.crowded = fmt.Sprintf("the server allows %d streams on a connection", room)
+	v.mu.Unlock()
+	var wg sync.WaitGroup
+	for some := range slices.Chunk(rest, room) {
+		wg.Go(func() { v.share(ctx, some) })
+	}
+	wg.Wait()
+}
+
+// split tells apart what goes over sessions and what does not.
+func (v *volley) split() {
+	of := map[*session]*convoy{}
+	for _, f := range v.flights {
+		switch s := f.link.h2; {
+		case f.link.sock == nil:
+		case s == nil:
+			v.single = append(v.single, f)
+		case of[s] == nil:
+			of[s] = &convoy{s: s, took: f.link.took, flights: []*flight{f}}
+			v.convoys = append(v.convoys, of[s])
+		default:
+			of[s].flights = append(of[s].flights, f)
+		}
+	}
+}
+
+// prepare writes everything but what is held back, and waits until it has arrived.
+func (v *volley) prepare(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, convoy := range v.convoys {
+		wg.Go(func() { convoy.prepare(ctx, v.c) })
+	}
+	if len(v.single) > 0 {
+		v.prepareSingle(ctx)
+	}
+	wg.Wait()
 }
 
 // each takes a step with all flights at once and gives those for which it succeeded, in order.
@@ -54,132 +151,73 @@ func each(flights []*flight, step func(*flight) bool) []*flight {
 	return good
 }
 
-// near is a connection time within one machine or rack. Anything further has jitter of its own.
-const near = 500 * time.Microsecond
-
-// holdBack is how many bytes of each request wait for the release: the last one, and for near servers another that
-// prime sends ahead. Through a network that would only add the delay of a second segment.
-func holdBack(flying []*flight) int {
-	for _, f := range flying {
-		if f.link.took < near {
-			return 2
-		}
+// release releases what is held back and measures when.
+func (v *volley) release(ctx context.Context) trace.Burst {
+	burst := trace.Burst{Technique: v.technique(), Fallback: v.fallback()}
+	burst.RTT, burst.Jitter = v.distance()
+	if ctx.Err() != nil {
+		return burst
 	}
-	return 1
-}
-
-// load writes everything but what is held back. It has half of the request's time, so that a server that reads one
-// request slowly does not use up the time of the others.
-func (f *flight) load(back int) bool {
-	if !f.write(f.wire[:len(f.wire)-back]) {
-		return false
+	at := v.releaseConvoys()
+	if v.c.firing == FiringBarrier {
+		v.released = append(v.released, v.c.storm(v.ready, at)...)
+	} else {
+		v.released = append(v.released, v.c.loose(hold(v.ready, v.back), at)...)
 	}
-	f.link.tcp.SetWriteDeadline(time.Now().Add(f.c.requestTimeout))
-	return true
-}
-
-func technique(flights []*flight) string {
-	secure := 0
-	for _, f := range flights {
-		if f.url != nil && f.url.Scheme == "https" {
-			secure++
-		}
+	conns := map[int]bool{}
+	for _, f := range v.released {
+		f.sent(at[f])
+		conns[f.x.Conn] = true
+		burst.Release = append(burst.Release, at[f])
 	}
-	switch secure {
-	case 0:
-		return "http/1.1 last byte"
-	case len(flights):
-		return "http/1.1 last byte over TLS"
-	}
-	return "http/1.1 last byte, some over TLS"
-}
-
-// How long settle waits.
-const (
-	// settleMin lets a server on the same machine parse the heads and reach its handlers. It should not be longer: without
-	// prime the first gap at such a server is 90, 120 and 180 us after 0.2, 2 and 10 ms, as it falls asleep
-	// (5 copies, two cores, 300 rounds each).
-	settleMin = 2 * time.Millisecond
-	// settleCopy is what one copy keeps such a server busy for: 20 copies end 1.1 ms after the first (same machine).
-	settleCopy = 50 * time.Microsecond
-	// settleMax bounds the share of the connection's time, which is a round trip unless a name look-up or a lost SYN
-	// made it longer; the last segment needs half of one.
-	settleMax = 250 * time.Millisecond
-)
-
-// settle waits until what was written has arrived, as far as one can tell, and reports whether to go on.
-func settle(ctx context.Context, ready []*flight) bool {
-	wait := max(settleMin, settleCopy*time.Duration(len(ready)))
-	for _, f := range ready {
-		wait = max(wait, min(f.link.took, settleMax))
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return ctx.Err() == nil
-}
-
-// held is what was held back of a request.
-type held struct {
-	flight *flight
-	conn   net.Conn
-	ahead  []byte // goes right before the release; may be empty
-	last   []byte // one byte
-	err    error
-	at     trace.Nanos
-}
-
-// release writes the last bytes and measures when.
-func (c *Client) release(all []held, burst trace.Burst) trace.Burst {
-	all = prime(all)
-	for i := range all {
-		h := &all[i]
-		_, h.err = h.conn.Write(h.last)
-		h.at = c.clock()
-	}
-	for _, h := range all {
-		if h.flight.writeErr = h.err; h.err == nil {
-			burst.Release = append(burst.Release, h.at)
-			h.flight.sent(h.at)
-		}
-	}
-	burst.Copies = len(burst.Release)
-	burst.Connections = burst.Copies
+	slices.Sort(burst.Release)
+	burst.Copies, burst.Connections = len(v.released), len(conns)
 	if r := burst.Release; len(r) > 1 {
 		burst.Spread, burst.FirstGap = r[len(r)-1]-r[0], r[1]-r[0]
 	}
 	return burst
 }
 
-// hold gives the last bytes of the flights whose server has neither answered nor gone away.
-func hold(ready []*flight, back int) []held {
-	all := make([]held, 0, len(ready))
-	for _, f := range ready {
-		if n := len(f.wire); len(f.answers) == 0 {
-			all = append(all, held{flight: f, conn: f.link.conn, ahead: f.wire[n-back : n-1], last: f.wire[n-1:]})
+// releaseConvoys writes once for each session.
+func (v *volley) releaseConvoys() map[*flight]trace.Nanos {
+	at := map[*flight]trace.Nanos{}
+	for _, convoy := range v.convoys {
+		out, released := convoy.s.final(convoy.whole())
+		if len(released) == 0 || convoy.s.write(out) != nil {
+			continue
+		}
+		now := v.c.clock()
+		for _, f := range released {
+			at[f] = now
+		}
+		v.released = append(v.released, released...)
+	}
+	return at
+}
+
+// whole are the flights that do not leave before their last byte.
+func (v *convoy) whole() []*flight {
+	var all []*flight
+	for _, f := range v.loaded {
+		if f.partial = f.shot.unsent() > 0; !f.partial {
+			all = append(all, f)
 		}
 	}
 	return all
 }
 
-// prime writes what goes ahead right before the release, and gives those for which it could.
-// It wakes a server that fell asleep while it was waiting, so that the release finds it awake: on the same machine the
-// first gap at a server goes from 53 to 33 us (5 copies) and from 61 to 23 us (20 copies), and five copies find an I/O
-// window of 20 us in .93 instead of .86 of the rounds (400 rounds each, two cores, the server a process of its own).
-func prime(all []held) []held {
-	alive := all[:0]
-	for _, h := range all {
-		if len(h.ahead) == 0 || h.flight.write(h.ahead) {
-			alive = append(alive, h)
-		}
+// finish waits for all answers. Those that leave on purpose need a goroutine each, to leave in time.
+func (v *volley) finish(ctx context.Context) {
+	flying := slices.Clone(v.single)
+	for _, convoy := range v.convoys {
+		flying = append(flying, convoy.flights...)
 	}
-	return alive
+	finishAll(ctx, flying)
+	for _, convoy := range v.convoys {
+		convoy.s.close(!slices.ContainsFunc(convoy.flights, func(f *flight) bool { return !f.x.Complete() }))
+	}
 }
 
-// finishAll waits for all flights. Those that leave on purpose need a goroutine each, to leave in time.
 func finishAll(ctx context.Context, flying []*flight) {
 	var wg sync.WaitGroup
 	for _, f := range flying {
@@ -193,4 +231,95 @@ func finishAll(ctx context.Context, flying []*flight) {
 		}
 	}
 	wg.Wait()
+}
+
+// distance gives the median of the round trips, and the mean deviation from it.
+func (v *volley) distance() (rtt, jitter trace.Nanos) {
+	var trips []time.Duration
+	for _, f := range v.single {
+		trips = append(trips, f.link.took)
+	}
+	for _, convoy := range v.convoys {
+		trips = append(trips, convoy.trips...)
+	}
+	if len(trips) == 0 {
+		return 0, 0
+	}
+	slices.Sort(trips)
+	median, sum := trips[len(trips)/2], time.Duration(0)
+	for _, trip := range trips {
+		sum += (trip - median).Abs()
+	}
+	return trace.Nanos(median), trace.Nanos(sum) / trace.Nanos(len(trips))
+}
+
+// fallback says what is weaker than it could be.
+func (v *volley) fallback() string {
+	var reasons []string
+	if v.crowded != "" {
+		reasons = append(reasons, fmt.Sprintf("%s, so they were released over %d", v.crowded, len(v.convoys)))
+	}
+	if slices.ContainsFunc(v.convoys, func(c *convoy) bool { return c.mute }) {
+		reasons = append(reasons, "the server does not acknowledge PING, so a pause had to do")
+	}
+	if v.c.firing == FiringAuto && slices.ContainsFunc(v.single, func(f *flight) bool { return f.url.Scheme == "https" }) {
+		reasons = append(reasons, "the server does not offer HTTP/2")
+	}
+	return strings.Join(reasons, "; ")
+}
+
+// technique names what was done, or what would have been if nothing could connect.
+func (v *volley) technique() string {
+	var names []string
+	if len(v.convoys) > 0 || len(v.single) == 0 && v.c.firing == FiringH2 {
+		names = append(names, v.techniqueH2())
+	}
+	switch {
+	case v.c.firing == FiringBarrier:
+		names = append(names, "barrier")
+	case len(v.single) > 0 || len(names) == 0:
+		names = append(names, v.techniqueH1())
+	}
+	return strings.Join(names, " and ")
+}
+
+func (v *volley) techniqueH2() string {
+	with, without := 0, 0
+	for _, convoy := range v.convoys {
+		for _, f := range convoy.flights {
+			if len(f.shot.Body) > 0 {
+				with++
+			} else {
+				without++
+			}
+		}
+	}
+	what := "last data byte"
+	if without > 0 {
+		what = "end of stream"
+		if with > 0 {
+			what = "last data byte or end of stream"
+		}
+	}
+	return "http/2 " + what + " in one write"
+}
+
+func (v *volley) techniqueH1() string {
+	secure, plain := 0, 0
+	for _, f := range v.flights {
+		switch {
+		case f.url == nil || f.link.h2 != nil:
+		case f.url.Scheme == "https":
+			secure++
+		default:
+			plain++
+		}
+	}
+	switch {
+	case secure == 0:
+		return "http/1.1 last byte"
+	case plain == 0:
+		return "http/1.1 last byte over TLS"
+	}
+	return "http/1.1 last byte, some over TLS"
 }

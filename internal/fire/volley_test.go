@@ -242,22 +242,30 @@ func TestEmptyVolley(t *testing.T) {
 }
 
 func TestHoldBack(t *testing.T) {
-	connected := func(took time.Duration) *flight { return &flight{link: link{took: took}} }
+	const us, ms = time.Microsecond, time.Millisecond
 	tests := []struct {
 		name   string
 		took   []time.Duration
+		answer time.Duration // 0: none was seen
 		want   int
 		reason string
 	}{
-		{"same machine", []time.Duration{90 * time.Microsecond, 3 * time.Millisecond}, 2, "the quickest connection tells the distance"},
-		{"network", []time.Duration{2 * time.Millisecond, 3 * time.Millisecond}, 1, "a second segment would add its own delay"},
-		{"none", nil, 1, "nothing to release"},
+		{"same machine", []time.Duration{90 * us, 3 * ms}, 300 * us, 2, "the quickest connection and answer tell the distance"},
+		{"network", []time.Duration{2 * ms, 3 * ms}, 300 * us, 1, "a second segment would add its own delay"},
+		{"proxy", []time.Duration{90 * us}, 4 * ms, 1, "what answers the connection is near, the server is not"},
+		{"unknown", []time.Duration{90 * us}, 0, 1, "it may be a proxy"},
+		{"none", nil, 300 * us, 1, "nothing to release"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			client := New(Options{})
 			var flights []*flight
 			for _, took := range tt.took {
-				flights = append(flights, connected(took))
+				f := client.prepare(order("http://127.0.0.1:1"))
+				f.link.took = took
+				flights = append(flights, f)
+				client.answers.saw(address(f.url), &trace.Exchange{Sent: 1, FirstByte: 1 + trace.Nanos(tt.answer)})
+				client.answers.saw(address(f.url), &trace.Exchange{FirstByte: 1})
 			}
 			if got := holdBack(flights); got != tt.want {
 				t.Errorf("holds back %d bytes, want %d (%s)", got, tt.want, tt.reason)
@@ -282,15 +290,19 @@ func TestVolleyFromAfar(t *testing.T) {
 			t.Fatal(f.x.Broke, f.x.Error, f.writeErr)
 		}
 	}
-	burst := client.release(hold(flights, back), trace.Burst{})
+	at := map[*flight]trace.Nanos{}
+	released := client.loose(hold(flights, back), at)
+	for _, f := range released {
+		f.sent(at[f])
+	}
 	finishAll(t.Context(), flights)
 	for i, f := range flights {
 		if !f.x.Complete() || f.x.Response.Body.Text != want[i] {
 			t.Errorf("shot %d: %+v, broke in %q: %s", i, f.x.Response, f.x.Broke, f.x.Error)
 		}
 	}
-	if burst.Copies != len(shots) {
-		t.Errorf("released %d of %d", burst.Copies, len(shots))
+	if len(released) != len(shots) {
+		t.Errorf("released %d of %d", len(released), len(shots))
 	}
 }
 

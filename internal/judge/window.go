@@ -53,6 +53,19 @@ func DetectableWindow(bursts []trace.Burst) float64 {
 	return roundUp(high)
 }
 
+// DetectionRate is the mean probability with which one of the bursts shows a race window of that many us: what
+// DetectableWindow counts with, to be held against what a server with a known window really shows.
+func DetectionRate(bursts []trace.Burst, windowUS float64) float64 {
+	sum, n := 0.0, 0
+	for i := range bursts {
+		if len(bursts[i].Release) > 1 {
+			sum += 1 - missed([][]float64{firstGaps(&bursts[i], uint64(i))}, windowUS)
+			n++
+		}
+	}
+	return sum / max(1, float64(n))
+}
+
 // missed is the probability that none of the bursts shows a window.
 func missed(gaps [][]float64, window float64) float64 {
 	p := 1.0

@@ -27,7 +27,7 @@ type decoder struct {
 
 func (d *decoder) decode() {
 	root := d.doc.Root()
-	o := root.Object("version", "target", "allow_hosts", "dialect", "defaults", "callers", "counters", "hooks",
+	o := root.Object("version", "target", "allow_hosts", "firing", "dialect", "defaults", "callers", "counters", "hooks",
 		"limits", "endpoints", "scenarios", "secrets")
 	d.version(o.Require("version"))
 	d.target(o.Get("target"))
@@ -39,6 +39,9 @@ func (d *decoder) decode() {
 	d.plan.Counters = d.counters(o.Get("counters"))
 	d.plan.Hooks = d.hooks(o.Get("hooks"))
 	d.plan.Limits = limits(o.Get("limits"))
+	if f := o.Get("firing"); f.Present() {
+		d.plan.Firing = f.Enum("auto", "h2", "h1", "barrier")
+	}
 	d.endpoints(o.Require("endpoints"))
 	d.plan.Scenarios = d.scenarios(o.Get("scenarios"))
 	d.secretList(o.Get("secrets"))

@@ -21,6 +21,9 @@ type Plan struct {
 	AllowHosts []string
 	// Dialect is the convention that answers are measured against.
 	Dialect dialect.Dialect
+	// Firing is how copies are released together: auto (default: HTTP/2 where the server offers it, else HTTP/1.1 with
+	// the last byte held back), h2 (also over http URLs, by prior knowledge), h1 or barrier.
+	Firing string
 	// Callers in the order of the file; the first is the default. Empty: requests carry no credentials.
 	Callers []Caller
 	// Counters by name.
