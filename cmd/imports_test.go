@@ -17,7 +17,7 @@ func TestImports(t *testing.T) {
 		"retrysafe/fixtures":         "",
 		"retrysafe/report":           "scenarios internal/trace",
 		"retrysafe/scenarios":        "internal/strict internal/trace",
-		"retrysafe/internal/bench":    "internal/fire internal/judge internal/trace", // a program of its own
+		"retrysafe/internal/bench":   "internal/fire internal/judge internal/trace", // a program of its own
 		"retrysafe/internal/engine":  "scenarios internal/count internal/fire internal/plan internal/redact internal/trace",
 		"retrysafe/internal/judge":   "scenarios internal/dialect internal/trace",
 		"retrysafe/internal/plan":    "internal/dialect internal/strict internal/trace",

@@ -33,8 +33,9 @@ type Options struct {
 	// TLS is what https connections start from: roots, client certificates, InsecureSkipVerify. Nil means Go's
 	// defaults. It is cloned; ServerName (where empty), NextProtos and DynamicRecordSizingDisabled are set by fire.
 	TLS *tls.Config
-	// ConnectTimeout is for the name look-up, the TCP connection and the TLS handshake together.
-	// Zero means 10 s: a SYN that was lost is repeated after 1, 3 and 7 s.
+	// ConnectTimeout is for the name look-up, the TCP connection, the proxy, the TLS handshake and the settings of HTTP/2
+	// together. It begins when it is the connection's turn: 64 are made at once. Zero means 10 s: a SYN that was lost is
+	// repeated after 1, 3 and 7 s.
 	ConnectTimeout time.Duration
 	// RequestTimeout is from the first byte written to the complete answer. Zero means 30 s.
 	RequestTimeout time.Duration

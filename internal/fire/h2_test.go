@@ -244,6 +244,24 @@ func TestWithoutH2(t *testing.T) {
 	}
 }
 
+// TestMixedVolley releases over both versions together, to servers of both kinds.
+func TestMixedVolley(t *testing.T) {
+	plain := httptest.NewServer(http.HandlerFunc(echo))
+	defer plain.Close()
+	secure := serveH2(t, true, nil, echo)
+	exchanges, burst := New(Options{TLS: insecure()}).Volley(t.Context(), []Shot{order(plain.URL), order(secure), order(plain.URL), order(secure), order(closedPort(t))})
+	for i, protocol := range []string{"HTTP/1.1", "HTTP/2 over TLS 1.3", "HTTP/1.1", "HTTP/2 over TLS 1.3"} {
+		if x := exchanges[i]; !x.Complete() || x.Protocol != protocol {
+			t.Errorf("shot %d over %q, broke in %q: %s", i, x.Protocol, x.Broke, x.Error)
+		}
+	}
+	wantBroken(t, exchanges[4], trace.PhaseDial, "connection refused")
+	if burst.Technique != "http/2 last data byte in one write and http/1.1 last byte" || burst.Copies != 4 || burst.Connections != 3 || burst.Fallback != "" {
+		t.Errorf("burst %+v", burst)
+	}
+	wantSorted(t, exchanges[:4], burst)
+}
+
 // wantSorted checks that the burst is made of the moments of sending.
 func wantSorted(t *testing.T, exchanges []trace.Exchange, burst trace.Burst) {
 	t.Helper()

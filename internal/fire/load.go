@@ -44,7 +44,9 @@ func (s *session) load(flights []*flight, hold bool, within time.Duration) []*fl
 			opened = append(opened, f)
 		}
 	}
-	s.pump(fr, &out, opened, within)
+	if !s.pump(fr, &out, opened, within) {
+		return nil
+	}
 	var loaded []*flight
 	for _, f := range opened {
 		if s.loaded(f.strm) {
@@ -54,8 +56,9 @@ func (s *session) load(flights []*flight, hold bool, within time.Duration) []*fl
 	return loaded
 }
 
-// pump writes until everything is written, the windows stay shut, or the session ends.
-func (s *session) pump(fr *http2.Framer, out *bytes.Buffer, opened []*flight, within time.Duration) {
+// pump writes until everything is written, the windows stay shut, or the session ends. False when the connection did not
+// take what was written.
+func (s *session) pump(fr *http2.Framer, out *bytes.Buffer, opened []*flight, within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()
 	for {
@@ -63,21 +66,21 @@ func (s *session) pump(fr *http2.Framer, out *bytes.Buffer, opened []*flight, wi
 		if out.Len() > 0 {
 			if s.write(out.Bytes()) != nil {
 				<-s.ended
-				return
+				return false
 			}
 			out.Reset()
 			continue
 		}
 		if len(waiting) == 0 {
-			return
+			return true
 		}
 		select {
 		case <-s.news:
 		case <-s.ended:
-			return
+			return true
 		case <-timer.C:
 			s.stalled(waiting, within)
-			return
+			return true
 		}
 	}
 }

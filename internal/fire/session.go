@@ -137,7 +137,8 @@ func (s *session) room() int {
 	return int(max(1, min(s.peer.streams, math.MaxInt32)))
 }
 
-// patience is how long a server may take to acknowledge a PING, beside a round trip. Those that do it at all do it
+// patience is how long a server may take to acknowledge a PING, beside a round trip, but no more than a quarter of a
+// request's time. Those that do it at all do it
 // at once (RFC 9113, section 6.7: "SHOULD be given higher priority than any other frame").
 const patience = time.Second
 
@@ -154,7 +155,7 @@ func (s *session) ping(took time.Duration) (trip time.Duration, err error) {
 	if err := s.write(frames(func(fr *http2.Framer) { fr.WritePing(false, payload) })); err != nil {
 		return 0, err
 	}
-	timer := time.NewTimer(patience + took)
+	timer := time.NewTimer(min(patience+took, s.c.requestTimeout/4))
 	defer timer.Stop()
 	select {
 	case <-s.pongs:

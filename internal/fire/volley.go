@@ -151,18 +151,16 @@ func each(flights []*flight, step func(*flight) bool) []*flight {
 	return good
 }
 
-// release releases what is held back and measures when.
-func (v *volley) release(ctx context.Context) trace.Burst {
-	burst := trace.Burst{Technique: v.technique(), Fallback: v.fallback()}
-	burst.RTT, burst.Jitter = v.distance()
-	if ctx.Err() != nil {
-		return burst
-	}
-	at := v.releaseConvoys()
-	if v.c.firing == FiringBarrier {
-		v.released = append(v.released, v.c.storm(v.ready, at)...)
-	} else {
-		v.released = append(v.released, v.c.loose(hold(v.ready, v.back), at)...)
+// release releases what is held back, measures when, and says what was done.
+func (v *volley) release(ctx context.Context) (burst trace.Burst) {
+	at := map[*flight]trace.Nanos{}
+	if ctx.Err() == nil {
+		v.releaseConvoys(at)
+		if v.c.firing == FiringBarrier {
+			v.released = append(v.released, v.c.storm(v.ready, at)...)
+		} else {
+			v.released = append(v.released, v.c.loose(hold(v.ready, v.back), at)...)
+		}
 	}
 	conns := map[int]bool{}
 	for _, f := range v.released {
@@ -175,12 +173,13 @@ func (v *volley) release(ctx context.Context) trace.Burst {
 	if r := burst.Release; len(r) > 1 {
 		burst.Spread, burst.FirstGap = r[len(r)-1]-r[0], r[1]-r[0]
 	}
+	burst.Technique, burst.Fallback = v.technique(), v.fallback()
+	burst.RTT, burst.Jitter = v.distance()
 	return burst
 }
 
 // releaseConvoys writes once for each session.
-func (v *volley) releaseConvoys() map[*flight]trace.Nanos {
-	at := map[*flight]trace.Nanos{}
+func (v *volley) releaseConvoys(at map[*flight]trace.Nanos) {
 	for _, convoy := range v.convoys {
 		out, released := convoy.s.final(convoy.whole())
 		if len(released) == 0 || convoy.s.write(out) != nil {
@@ -192,7 +191,6 @@ func (v *volley) releaseConvoys() map[*flight]trace.Nanos {
 		}
 		v.released = append(v.released, released...)
 	}
-	return at
 }
 
 // whole are the flights that do not leave before their last byte.

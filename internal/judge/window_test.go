@@ -9,7 +9,7 @@ import (
 )
 
 func bursts(rounds, copies, connections int, gap, jitter time.Duration) []trace.Burst {
-	b := trace.Burst{Copies: copies, Connections: connections, Jitter: trace.Nanos(jitter)}
+	b := trace.Burst{Copies: copies, Connections: connections, RTT: trace.Nanos(3 * jitter), Jitter: trace.Nanos(jitter)}
 	for i := range copies {
 		b.Release = append(b.Release, trace.Nanos(i)*trace.Nanos(gap))
 	}
@@ -26,12 +26,13 @@ func TestDetectableWindow(t *testing.T) {
 	}{
 		{"nothing", nil, 0, 0, "no burst, no claim"},
 		{"one copy", bursts(5, 1, 1, 0, 0), 0, 0, "nothing to race with"},
-		{"one round", bursts(1, 5, 5, 10*us, 0), 400, 1000, "one round needs a wide window"},
-		{"twelve rounds", bursts(12, 5, 5, 10*us, 0), 40, 120, "chances add up"},
-		{"many copies", bursts(12, 20, 20, 5*us, 0), 20, 60, "more copies, shorter gaps"},
+		{"one round", bursts(1, 5, 5, 10*us, 0), 150, 400, "one round needs a wide window"},
+		{"twelve rounds", bursts(12, 5, 5, 10*us, 0), 20, 60, "chances add up"},
+		{"many copies", bursts(12, 20, 20, 5*us, 0), 15, 50, "more copies, no worse"},
 		{"late release", bursts(12, 5, 5, 2000*us, 0), 2000, 2300, "the copies were sent 2 ms apart"},
 		{"network, own connections", bursts(12, 5, 5, 10*us, 1667*us), 300, 1200, "each connection jitters by itself"},
-		{"network, one connection", bursts(12, 5, 1, 0, 1667*us), 40, 600, "copies on one connection arrive together"},
+		{"near, set up slowly", bursts(12, 5, 5, 10*us, 300*us), 20, 60, "processors jitter, the wire does not"},
+		{"network, one connection", bursts(12, 5, 1, 0, 1667*us), 20, 60, "copies on one connection arrive together"},
 	} {
 		if got := DetectableWindow(c.bursts); got < c.least || got > c.most {
 			t.Errorf("%s: %.0f us, want %.0f to %.0f: %s", c.name, got, c.least, c.most, c.reason)
