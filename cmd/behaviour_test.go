@@ -118,7 +118,10 @@ func judgedAt(ctx context.Context, t *testing.T, url, text string, o runOptions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.failOn, o.effort, o.endpointRequests = string(trace.Major), "standard", -1
+	o.failOn, o.endpointRequests = string(trace.Major), -1
+	if o.effort == "" {
+		o.effort = "smoke"
+	}
 	j, err := newJob(Env{Version: "test"}, p, &o)
 	if err != nil {
 		t.Fatal(err)
@@ -139,6 +142,7 @@ func scenario(ids ...string) runOptions { return runOptions{scenarios: ids} }
 // A server reads a keyed POST on a connection that it had kept alive, and drops the connection without an answer.
 // Go's own client sends such a request again by itself; here every send must arrive exactly once.
 func TestEverySendOnce(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	var arrived sync.Map
 	r := judged(t, b.serve(func(w http.ResponseWriter, r *http.Request) {
@@ -172,6 +176,7 @@ func TestEverySendOnce(t *testing.T) {
 
 // An effect that comes long after the counters were still is found by the late sweep.
 func TestLateEffect(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	release := make(chan struct{})
 	var retries atomic.Int32
@@ -196,6 +201,7 @@ func TestLateEffect(t *testing.T) {
 
 // A counter without a marker that moves by itself proves nothing.
 func TestCounterNoise(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -216,6 +222,7 @@ func TestCounterNoise(t *testing.T) {
 
 // A counter without a marker that nobody else moves is as good as one with it.
 func TestGlobalCounter(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	plan := strings.Replace(testPlan, "?reference={{marker}}", "", 1)
 	for _, c := range judged(t, b.serve(b.honest), plan, scenario("same-key-again", "same-key-concurrent")).Endpoints[0].Cases {
@@ -234,6 +241,7 @@ func TestGlobalCounter(t *testing.T) {
 
 // An other body that the endpoint refuses by itself says nothing about keys.
 func TestOtherBodyMustWork(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	r := judged(t, b.serve(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -251,6 +259,7 @@ func TestOtherBodyMustWork(t *testing.T) {
 
 // A server that never answers: bounded, inconclusive, and the other scenarios still run.
 func TestHangingServer(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	var n atomic.Int32
 	hang := make(chan struct{})
@@ -276,7 +285,8 @@ func TestHangingServer(t *testing.T) {
 
 // The budget is never exceeded, whatever the scenarios want.
 func TestBudgetIsKept(t *testing.T) {
-	for _, most := range []int{1, 2, 3, 7, 20, 41} {
+	t.Parallel()
+	for _, most := range []int{1, 2, 3, 7, 20, 31} {
 		b := newBackend()
 		o := runOptions{maxRequests: most, scenarios: []string{"same-key-again", "same-key-concurrent", "fresh-key-per-retry"}}
 		r := judged(t, b.serve(b.honest), testPlan, o)
@@ -291,6 +301,7 @@ func TestBudgetIsKept(t *testing.T) {
 
 // The same seed draws the same keys and markers, another one others.
 func TestSeed(t *testing.T) {
+	t.Parallel()
 	keys := func(seed string) string {
 		b := newBackend()
 		r := judged(t, b.serve(b.honest), testPlan, runOptions{seed: seed, scenarios: []string{"same-key-again"}})
@@ -304,6 +315,7 @@ func TestSeed(t *testing.T) {
 
 // An interrupted run still reports what it saw, and says that it was interrupted.
 func TestInterrupt(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -332,6 +344,7 @@ func TestInterrupt(t *testing.T) {
 
 // A server that answers garbage in any step is evidence, not a crash.
 func TestGarbage(t *testing.T) {
+	t.Parallel()
 	for _, garbage := range []string{"", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", "SSH-2.0-OpenSSH\r\n", "HTTP/1.1 999999 x\r\n\r\n", strings.Repeat("x", 1<<16)} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -361,6 +374,7 @@ func TestGarbage(t *testing.T) {
 
 // A counter that cannot tell keys apart by marker, but by the key itself, still counts each key.
 func TestCounterByKey(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	mux := http.NewServeMux()
 	mux.Handle("/", b.serve(b.honest))
@@ -383,6 +397,7 @@ func TestCounterByKey(t *testing.T) {
 
 // A counter that never moves beside an answer that names nothing to look for: nobody can tell whose fault it is.
 func TestFlatCounterWithoutLocation(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	r := judged(t, b.serve(b.honest), strings.Replace(testPlan, "/count?reference={{marker}}", "/count?reference=x{{marker}}", 1), runOptions{})
 	for _, c := range r.Endpoints[0].Cases {
@@ -397,6 +412,7 @@ func TestFlatCounterWithoutLocation(t *testing.T) {
 
 // A page where JSON is expected is not asked for again.
 func TestPageIsAskedForOnce(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	var posts atomic.Int32
 	r := judged(t, b.serve(func(w http.ResponseWriter, _ *http.Request) {
@@ -411,6 +427,7 @@ func TestPageIsAskedForOnce(t *testing.T) {
 
 // A counter without a marker that lags behind its answers: an effect of one case must not be counted in the next.
 func TestGlobalCounterThatLags(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	honest := strings.Replace(testPlan, "?reference={{marker}}", "", 1)
 	r := judged(t, b.serve(func(w http.ResponseWriter, r *http.Request) {
@@ -441,6 +458,7 @@ func TestGlobalCounterThatLags(t *testing.T) {
 
 // A single rise by somebody else, in the middle of a case, is no finding.
 func TestGlobalCounterMovedOnce(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	r := judged(t, b.serve(func(w http.ResponseWriter, r *http.Request) {
 		a, _, _ := b.order(r)
@@ -459,6 +477,7 @@ func TestGlobalCounterMovedOnce(t *testing.T) {
 
 // Answers that differ every time without naming anything are no proof of a second creation.
 func TestAnswersThatNameNothing(t *testing.T) {
+	t.Parallel()
 	for _, body := range []string{
 		`{"status": "ok", "served_at": "%d", "meta": {"rid": "r-%d"}}`,
 		`{"ok": true, "token": "t%d-%d"}`,
@@ -481,6 +500,7 @@ func TestAnswersThatNameNothing(t *testing.T) {
 
 // A duplicate that a queue makes a second later is found although the run would have been over.
 func TestQueuedDuplicate(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	r := judged(t, b.serve(func(w http.ResponseWriter, r *http.Request) {
 		a, ref, fresh := b.order(r)
@@ -488,7 +508,7 @@ func TestQueuedDuplicate(t *testing.T) {
 			time.AfterFunc(time.Second, func() { b.add(ref) })
 		}
 		created(w, a)
-	}), testPlan, scenario("same-key-again"))
+	}), testPlan, runOptions{effort: "standard", scenarios: []string{"same-key-again"}})
 	if c := only(t, r); c.Verdict != trace.Fail || c.Findings[0].Rule != "silent-duplicate" {
 		t.Errorf("verdict %s, findings %+v", c.Verdict, c.Findings)
 	}
@@ -496,6 +516,7 @@ func TestQueuedDuplicate(t *testing.T) {
 
 // An endpoint that asks to be left alone for an hour is left alone at once.
 func TestLongRetryAfter(t *testing.T) {
+	t.Parallel()
 	b := newBackend()
 	r := judged(t, b.serve(func(w http.ResponseWriter, r *http.Request) {
 		a, _, _ := b.order(r)

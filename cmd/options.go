@@ -18,15 +18,13 @@ import (
 	"retrysafe/internal/trace"
 )
 
-// runOptions are the flags that every command which sends requests has.
+// runOptions are the flags that every command which runs scenarios has.
 type runOptions struct {
+	wireOptions
 	scenarios, endpoints []string
 	reports              []string
-	allowHosts           []string
 	effort               string
 	detectWindow         time.Duration
-	firing               string
-	proxy, unixSocket    string
 	failOn               string
 	allowInconclusive    []string
 	maxRequests          int
@@ -34,15 +32,22 @@ type runOptions struct {
 	seed                 string
 	dryRun, verbose      bool
 	quiet                bool
-	insecure             bool
-	cacert, cert, key    string
+}
+
+// wireOptions are the flags that every command which sends requests has: which hosts it may contact, and how.
+type wireOptions struct {
+	allowHosts        []string
+	firing            string
+	proxy, unixSocket string
+	insecure          bool
+	cacert, cert, key string
 }
 
 func (o *runOptions) flags(c *cobra.Command) {
+	o.wireOptions.flags(c)
 	f := c.Flags()
 	f.StringSliceVar(&o.scenarios, "scenario", nil, "run only these scenarios (ids, repeatable)")
 	f.StringArrayVar(&o.reports, "report", nil, "write a report besides the terminal's, as FORMAT=FILE (json=out.json; repeatable)")
-	f.StringSliceVar(&o.allowHosts, "allow-host", nil, "a host that may be contacted besides loopback and the plan's allow_hosts (repeatable)")
 	f.StringVar(&o.effort, "effort", "standard", "how hard to look: smoke, standard or deep")
 	f.DurationVar(&o.detectWindow, "detect-window", 0, "go on until a race window this wide (such as 100us) would have been seen with 99 %, or the budget ends")
 	f.StringVar(&o.failOn, "fail-on", string(trace.Major), "least severity that fails: critical, major or minor")
@@ -53,18 +58,23 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be sent, send nothing")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show what the control taught and what each pass would have caught")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no terminal report and no progress, only the exit code and the other reports")
-	f.StringVar(&o.firing, "firing", "", "how copies are released together: auto, h2, h1 or barrier (default: the plan's, else auto)")
+	_ = c.RegisterFlagCompletionFunc("scenario", completeScenarios)
+}
+
+func (o *wireOptions) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringSliceVar(&o.allowHosts, "allow-host", nil, "a host that may be contacted besides loopback and those of the plan (repeatable)")
+	f.StringVar(&o.firing, "firing", "", "how copies are released together: auto, h2, h1 or barrier (default: what the plan says, else auto)")
 	f.StringVarP(&o.proxy, "proxy", "x", "", "http proxy that is asked to CONNECT to every host, as http://HOST:PORT")
 	f.StringVar(&o.unixSocket, "unix-socket", "", "path of a Unix socket that stands for every host")
 	f.BoolVarP(&o.insecure, "insecure", "k", false, "accept any server certificate")
 	f.StringVar(&o.cacert, "cacert", "", "PEM file with the certificates to trust")
 	f.StringVar(&o.cert, "cert", "", "PEM file with the client certificate")
 	f.StringVar(&o.key, "key", "", "PEM file with the client certificate's private key")
-	_ = c.RegisterFlagCompletionFunc("scenario", completeScenarios)
 }
 
 // tlsConfig is what the TLS flags say; nil for Go's defaults.
-func (o *runOptions) tlsConfig() (*tls.Config, error) {
+func (o *wireOptions) tlsConfig() (*tls.Config, error) {
 	if !o.insecure && o.cacert == "" && o.cert == "" && o.key == "" {
 		return nil, nil
 	}
@@ -110,7 +120,7 @@ func (o *runOptions) effortLevel() (engine.Effort, error) {
 }
 
 // wire is how the client reaches hosts and releases copies.
-func (o *runOptions) wire(p *plan.Plan) (fire.Options, error) {
+func (o *wireOptions) wire(p *plan.Plan) (fire.Options, error) {
 	out := fire.Options{RequestTimeout: p.Limits.Request, BodyLimit: p.Limits.Body, Firing: p.Firing, UnixSocket: o.unixSocket}
 	if o.firing != "" {
 		out.Firing = o.firing

@@ -37,6 +37,7 @@ func run() error {
 	windows := flag.String("windows", "20us,50us,100us,200us,500us", "nominal race windows")
 	kinds := flag.String("kinds", "io,cpu", "kinds of window")
 	schemes := flag.String("schemes", "h1,tls,h2", "h1, tls (HTTP/1.1 over TLS) or h2")
+	delay := flag.Duration("delay", 0, "put a network between client and shop that delays every segment by a random time up to this")
 	flag.Parse()
 	bin, cleanup, err := build()
 	if err != nil {
@@ -47,7 +48,7 @@ func run() error {
 	for _, kind := range strings.Split(*kinds, ",") {
 		for _, w := range strings.Split(*windows, ",") {
 			for _, scheme := range strings.Split(*schemes, ",") {
-				c, err := measure(bin, kind, w, scheme, *rounds, *copies)
+				c, err := measure(bin, kind, w, scheme, *rounds, *copies, *delay)
 				if err != nil {
 					return err
 				}
@@ -73,7 +74,7 @@ func build() (bin string, cleanup func(), err error) {
 // cell is one line of the table; gaps are between the first two releases, as the client saw them.
 type cell struct{ real, found, predicted, gap50, gap95 float64 }
 
-func measure(bin, kind, window, scheme string, rounds, copies int) (cell, error) {
+func measure(bin, kind, window, scheme string, rounds, copies int, delay time.Duration) (cell, error) {
 	args := []string{"serve", "--fault", "check-then-insert", "--work", "1ns", "--window", window, "--window-kind", kind}
 	if scheme != "h1" {
 		args = append(args, "--tls")
@@ -95,6 +96,16 @@ func measure(bin, kind, window, scheme string, rounds, copies int) (cell, error)
 		return cell{}, err
 	}
 	url = strings.TrimSpace(url)
+	direct := url
+	if delay > 0 {
+		protocol, host, _ := strings.Cut(url, "://")
+		l, err := network(host, delay)
+		if err != nil {
+			return cell{}, err
+		}
+		defer l.Close()
+		url = protocol + "://" + l.Addr().String()
+	}
 	options := fire.Options{TLS: &tls.Config{InsecureSkipVerify: true}}
 	if scheme == "tls" {
 		options.Firing = fire.FiringH1
@@ -113,11 +124,12 @@ func measure(bin, kind, window, scheme string, rounds, copies int) (cell, error)
 			return cell{}, fmt.Errorf("no answer: %+v", answers[0])
 		}
 		gaps = append(gaps, burst.FirstGap.Micros())
+		burst.AnswerDeviation = trace.AnswerDeviation(answers)
 		bursts = append(bursts, burst)
 	}
 	slices.Sort(gaps)
 	c := cell{found: float64(found) / float64(rounds), gap50: gaps[len(gaps)/2], gap95: gaps[len(gaps)*95/100]}
-	x := client.Send(ctx, fire.Shot{Method: "GET", URL: url + "/window"})
+	x := client.Send(ctx, fire.Shot{Method: "GET", URL: direct + "/window"})
 	var w struct {
 		P50 float64 `json:"p50_us"`
 	}

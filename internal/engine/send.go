@@ -147,7 +147,7 @@ func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
 	}
 	first := int(rd.e.ids.Add(int64(len(shots)))) - len(shots) + 1
 	exchanges, burst := rd.e.Client.Volley(ctx, shots)
-	burst.Step = step
+	burst.Step, burst.AnswerDeviation = step, trace.AnswerDeviation(exchanges)
 	rd.t.Bursts = append(rd.t.Bursts, burst)
 	copies := 0
 	for i, x := range exchanges {

@@ -16,6 +16,13 @@ func bursts(rounds, copies, connections int, gap, jitter time.Duration) []trace.
 	return slices.Repeat([]trace.Burst{b}, rounds)
 }
 
+func apart(bs []trace.Burst, d time.Duration) []trace.Burst {
+	for i := range bs {
+		bs[i].AnswerDeviation = trace.Nanos(d)
+	}
+	return bs
+}
+
 func TestDetectableWindow(t *testing.T) {
 	const us = time.Microsecond
 	for _, c := range []struct {
@@ -32,6 +39,7 @@ func TestDetectableWindow(t *testing.T) {
 		{"late release", bursts(12, 5, 5, 2000*us, 0), 2000, 2300, "the copies were sent 2 ms apart"},
 		{"network, own connections", bursts(12, 5, 5, 10*us, 1667*us), 300, 1200, "each connection jitters by itself"},
 		{"near, set up slowly", bursts(12, 5, 5, 10*us, 300*us), 20, 60, "processors jitter, the wire does not"},
+		{"network behind a proxy", apart(bursts(12, 5, 5, 10*us, 50*us), 1250*us), 300, 1200, "the answers come apart"},
 		{"network, one connection", bursts(12, 5, 1, 0, 1667*us), 20, 60, "copies on one connection arrive together"},
 	} {
 		if got := DetectableWindow(c.bursts); got < c.least || got > c.most {

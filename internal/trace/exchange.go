@@ -1,5 +1,7 @@
 package trace
 
+import "slices"
+
 // Exchange is one request and what came back.
 type Exchange struct {
 	// ID is unique in the run and rises with the order of sending.
@@ -153,6 +155,9 @@ type Burst struct {
 	RTT Nanos `json:"rtt_ns,omitempty"`
 	// Jitter is the mean absolute deviation of those round trips from RTT; 0 for fewer than two.
 	Jitter Nanos `json:"jitter_ns,omitempty"`
+	// AnswerDeviation is the median absolute deviation of the moments at which the answers of the copies began: it
+	// shows the jitter of a network that the set-up of connections does not. 0 for fewer than three answers.
+	AnswerDeviation Nanos `json:"answer_deviation_ns,omitempty"`
 }
 
 // Reading is one look at every counter of an endpoint.
@@ -206,4 +211,25 @@ type Pause struct {
 	Ended   Nanos  `json:"ended_ns"`
 	// Error says what a hook that failed printed; empty when it went well.
 	Error string `json:"error,omitempty"`
+}
+
+// AnswerDeviation is the median absolute deviation of the moments at which the answers of some exchanges began; 0
+// for fewer than three answers.
+func AnswerDeviation(xs []Exchange) Nanos {
+	var at []Nanos
+	for i := range xs {
+		if xs[i].FirstByte != 0 {
+			at = append(at, xs[i].FirstByte)
+		}
+	}
+	if len(at) < 3 {
+		return 0
+	}
+	slices.Sort(at)
+	middle := at[len(at)/2]
+	for i := range at {
+		at[i] = max(at[i]-middle, middle-at[i])
+	}
+	slices.Sort(at)
+	return at[len(at)/2]
 }
