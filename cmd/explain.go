@@ -9,10 +9,10 @@ import (
 
 func newExplainCmd(env Env) *cobra.Command {
 	return &cobra.Command{
-		Use:               "explain RULE",
-		Short:             "Say what a rule means, whom it hurts and how to fix it",
+		Use:               "explain [RULE]",
+		Short:             "Say what a rule means, whom it hurts and how to fix it; list all without RULE",
 		Example:           "  retrysafe explain duplicate-creation",
-		Args:              cobra.ExactArgs(1),
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeRules,
 		RunE: run(func(c *cobra.Command, args []string) error {
 			opts, err := look(env, c, env.Stdout)
@@ -22,6 +22,9 @@ func newExplainCmd(env Env) *cobra.Command {
 			rules, err := scenarios.Rules()
 			if err != nil {
 				return err
+			}
+			if len(args) == 0 {
+				return report.RuleList(env.Stdout, rules, opts)
 			}
 			var ids []string
 			for _, r := range rules {
