@@ -119,23 +119,9 @@ type volleys struct {
 	copies    int
 	bursts    []trace.Burst
 	exchanges []trace.Exchange
-	// early says that copies were answered before the release, which therefore is not measured.
-	early bool
 }
 
-// add takes a volley in. Servers may answer a stream without a body once its headers are there, ahead of its end, and
-// such a copy is not part of the burst. How all would have been released is known all the same: in one write.
 func (v *volleys) add(exchanges []trace.Exchange, b trace.Burst) {
-	broken := slices.ContainsFunc(exchanges, func(x trace.Exchange) bool { return !x.Complete() })
-	if b.Copies < len(exchanges) && strings.HasPrefix(b.Technique, "http/2") && !broken {
-		conns := map[int]bool{}
-		for _, x := range exchanges {
-			conns[x.Conn] = true
-		}
-		b.Copies, b.Connections, b.Spread, b.FirstGap = len(exchanges), len(conns), 0, 0
-		b.Release = slices.Repeat([]trace.Nanos{exchanges[0].Started}, len(exchanges))
-		v.early = true
-	}
 	v.bursts, v.exchanges = append(v.bursts, b), append(v.exchanges, exchanges...)
 }
 
@@ -216,7 +202,7 @@ func (m *measured) exchanges() []trace.Exchange {
 }
 
 func (v *volleys) figures() report.DoctorVolley {
-	d := report.DoctorVolley{Copies: v.copies, Rounds: len(v.bursts), Technique: v.bursts[0].Technique, Early: v.early}
+	d := report.DoctorVolley{Copies: v.copies, Rounds: len(v.bursts), Technique: v.bursts[0].Technique}
 	var spread, gap, rtt, jitter []float64
 	for _, b := range v.bursts {
 		d.Connections = max(d.Connections, b.Connections)

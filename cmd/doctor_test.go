@@ -89,34 +89,6 @@ func TestDoctorWarnings(t *testing.T) {
 	}
 }
 
-func TestDoctorEarlyAnswers(t *testing.T) {
-	one := func(int) int { return 7 }
-	h2 := trace.Burst{Technique: "http/2 end of stream in one write", Copies: 2, Connections: 1, Release: []trace.Nanos{5, 9}, Spread: 4}
-	broken := answered(5, one)
-	broken[2].Response = nil
-	h1 := h2
-	h1.Technique = "http/1.1 last byte"
-	tests := []struct {
-		exchanges []trace.Exchange
-		burst     trace.Burst
-		copies    int
-		early     bool
-		reason    string
-	}{
-		{answered(5, one), h2, 5, true, "streams answered before their end would have left in one write"},
-		{answered(2, one), h2, 2, false, "all were released: measured"},
-		{broken, h2, 2, false, "a broken stream would not have"},
-		{answered(5, one), h1, 2, false, "HTTP/1.1 is not released in one write"},
-	}
-	for _, tt := range tests {
-		v := volleys{copies: 5}
-		v.add(tt.exchanges, tt.burst)
-		if b := v.bursts[0]; b.Copies != tt.copies || len(b.Release) != tt.copies || v.early != tt.early || b.Connections != 1 {
-			t.Errorf("%s: burst %+v, early %v", tt.reason, b, v.early)
-		}
-	}
-}
-
 // The doctor speaks about the schedules of the built-in race scenarios, so it must count with their copies.
 func TestDoctorCopies(t *testing.T) {
 	list, err := scenarios.Builtin()

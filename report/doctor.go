@@ -51,9 +51,6 @@ type DoctorVolley struct {
 	FirstGapUS  trace.Quantiles `json:"first_gap_us"`
 	RTTUS       float64         `json:"rtt_us"`
 	JitterUS    float64         `json:"jitter_us"`
-	// Early is true when the server answered before the release, over HTTP/2. SpreadUS and FirstGapUS are then not
-	// measured: they are 0, as for everything that leaves in one write.
-	Early bool `json:"early,omitempty"`
 }
 
 // DoctorEffort says what an effort would see.
@@ -119,12 +116,8 @@ func (p *printer) doctorMeasured(d *Doctor) {
 
 // doctorVolley are the medians of a volley's figures.
 func doctorVolley(v DoctorVolley) string {
-	release := fmt.Sprintf("spread %s, first gap %s", microsText(v.SpreadUS.P50), microsText(v.FirstGapUS.P50))
-	if v.Early {
-		release = "in one write (answered before it, so not measured)"
-	}
-	return fmt.Sprintf("%s, round trip %s, jitter %s (medians of %s over %s)", release,
-		microsText(v.RTTUS), microsText(v.JitterUS), plural(v.Rounds, "round"), plural(v.Connections, "connection"))
+	return fmt.Sprintf("spread %s, first gap %s, round trip %s, jitter %s (medians of %s over %s)",
+		microsText(v.SpreadUS.P50), microsText(v.FirstGapUS.P50), microsText(v.RTTUS), microsText(v.JitterUS), plural(v.Rounds, "round"), plural(v.Connections, "connection"))
 }
 
 func doctorWindow(e DoctorEffort) string {

@@ -20,7 +20,7 @@ func doctorFigures() *Doctor {
 		ConnectUS: trace.Quantiles{P50: 31200, P95: 48000}, AnswerUS: trace.Quantiles{P50: 12400, P95: 1.25e6},
 		Volleys: []DoctorVolley{
 			{Copies: 5, Rounds: 10, Connections: 5, Technique: "http/1.1 last byte over TLS", SpreadUS: trace.Quantiles{P50: 36}, FirstGapUS: trace.Quantiles{P50: 8.7}, RTTUS: 11900, JitterUS: 1400},
-			{Copies: 20, Rounds: 4, Connections: 1, Technique: "http/2 end of stream in one write", RTTUS: 11800, JitterUS: 1200, Early: true},
+			{Copies: 20, Rounds: 4, Connections: 1, Technique: "http/2 whole requests in one write", RTTUS: 11800, JitterUS: 1200},
 		},
 		Efforts: []DoctorEffort{
 			{Effort: "smoke", Schedule: "4 rounds of 5", DetectsWindowUS: 4100},

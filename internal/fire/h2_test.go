@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"golang.org/x/net/http2"
 
@@ -87,7 +88,6 @@ func TestReleaseH2(t *testing.T) {
 	}{
 		{"http/2 last data byte in one write", `{"item":"tea"}`, 1, "the last byte ends the stream"},
 		{"http/2 last data byte in one write", `x`, 1, "a body of one byte is held back whole"},
-		{"http/2 end of stream in one write", "", 0, "without a body an empty frame ends the stream"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.technique+" "+tt.body, func(t *testing.T) {
@@ -141,6 +141,62 @@ func TestReleaseH2(t *testing.T) {
 				t.Errorf("burst %+v (%s)", burst, tt.reason)
 			}
 		})
+	}
+}
+
+// TestReleaseWithoutBodyH2: requests without a body come whole and in one piece, because a server starts them when their
+// headers are there.
+func TestReleaseWithoutBodyH2(t *testing.T) {
+	const n = 20
+	url := listenRaw(t, func(r *raw) {
+		r.WriteSettings()
+		r.mute = true // acknowledges by itself below
+		for r.pings < warmPings+1 {
+			f, err := r.ReadFrame()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			switch f := f.(type) {
+			case *http2.HeadersFrame:
+				t.Errorf("stream %d began before the release", f.StreamID)
+			case *http2.PingFrame:
+				r.pings++
+				r.WritePing(true, f.Data)
+			}
+		}
+		piece := make([]byte, 64<<10)
+		size, err := r.conn.Read(piece)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		whole := 0
+		frames := http2.NewFramer(nil, bytes.NewReader(piece[:size]))
+		for {
+			f, err := frames.ReadFrame()
+			if err != nil {
+				break
+			}
+			if h, ok := f.(*http2.HeadersFrame); ok && h.StreamEnded() {
+				whole++
+				r.ok(h.StreamID)
+			}
+		}
+		if whole != n {
+			t.Errorf("%d whole requests came in one piece, want %d", whole, n)
+		}
+		untilGone(r.conn)
+	})
+	shot := Shot{Method: "POST", URL: url}
+	exchanges, burst := New(Options{Firing: FiringH2, RequestTimeout: 5 * time.Second}).Volley(t.Context(), slices.Repeat([]Shot{shot}, n))
+	for i, x := range exchanges {
+		if !x.Complete() || x.Wire != 1 || x.Started == 0 || x.Sent < x.Started {
+			t.Fatalf("shot %d: broke in %q: %s, wire %d", i, x.Broke, x.Error, x.Wire)
+		}
+	}
+	if burst.Technique != "http/2 whole requests in one write" || burst.Copies != n {
+		t.Errorf("burst %+v", burst)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -39,8 +40,11 @@ func (s *session) load(flights []*flight, hold bool, within time.Duration) []*fl
 	var out bytes.Buffer
 	fr := http2.NewFramer(&out, nil)
 	var opened []*flight
+	// A server starts a request without a body as soon as its headers are there, whatever end of the stream is
+	// still to come. Streams must begin in the order of their numbers, so this works for all or for none.
+	whole := hold && !slices.ContainsFunc(flights, func(f *flight) bool { return len(f.shot.Body) > 0 })
 	for _, f := range flights {
-		if s.open(fr, f, hold) {
+		if s.open(fr, f, hold, whole) {
 			opened = append(opened, f)
 		}
 	}
@@ -85,9 +89,9 @@ func (s *session) pump(fr *http2.Framer, out *bytes.Buffer, opened []*flight, wi
 	}
 }
 
-// open begins a stream: its headers are added to what fr collects. False when that is not possible any more; nothing
-// of the request is written then.
-func (s *session) open(fr *http2.Framer, f *flight, hold bool) bool {
+// open begins a stream: its headers are added to what fr collects, or kept for the release when that writes the whole
+// request. False when that is not possible any more; nothing of the request is written then.
+func (s *session) open(fr *http2.Framer, f *flight, hold, whole bool) bool {
 	all, size := fields(f.shot.Method, f.url, f.x.Request.Headers)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,6 +104,10 @@ func (s *session) open(fr *http2.Framer, f *flight, hold bool) bool {
 	s.block.Reset()
 	for _, field := range all {
 		s.enc.WriteField(field)
+	}
+	if whole {
+		st.head = bytes.Clone(s.block.Bytes())
+		return true
 	}
 	st.finished = st.fin && st.sized == 0
 	writeHeaders(fr, st.id, st.finished, s.block.Bytes(), int(s.peer.frame))
@@ -202,6 +210,12 @@ func (s *session) final(loaded []*flight) (out []byte, released []*flight) {
 			case st.answered:
 			case !s.isLoaded(st):
 				st.over(st.broken(errors.New("the server took back the flow-control window before the release")))
+			case st.head != nil:
+				st.finished = true
+				writeHeaders(fr, st.id, true, st.head, int(s.peer.frame))
+				f.x.Started = s.c.clock()
+				f.x.Wire++
+				released = append(released, f)
 			default:
 				st.finished = true
 				fr.WriteData(st.id, true, st.held)

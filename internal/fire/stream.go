@@ -22,6 +22,7 @@ type stream struct {
 
 	rest     []byte // what is to be written before the release
 	held     []byte // what the release writes
+	head     []byte // the header block, where the release writes the whole request
 	fin      bool   // the end of rest ends the stream
 	window   int64  // what may be sent, beside what is held
 	finished bool   // END_STREAM was written

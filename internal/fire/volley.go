@@ -16,11 +16,12 @@ import (
 //
 // Where the server speaks HTTP/2, the shots for one host share a connection as far as it allows streams; shots that
 // leave by closing the connection have one of their own. Otherwise each shot has its own. Everything but the last byte of
-// each request is written; the last byte of a request without a body is the line feed that ends its headers, or
-// over HTTP/2 an empty frame that ends the stream. RequestTimeout counts from the first byte, so it includes the hold.
+// each request is written; the last byte of a request without a body is the line feed that ends its headers. Over
+// HTTP/2 such requests are held back whole, or beside others with a body up to an empty frame that ends the
+// stream. RequestTimeout counts from the first byte, so it includes the hold.
 //
 // Technique is "http/1.1 last byte" (with "over TLS" or "some over TLS" behind), "http/2 last data byte in one write",
-// "http/2 end of stream in one write" (no bodies), "http/2 last data byte or end of stream in one write", or "barrier";
+// "http/2 whole requests in one write" (no bodies), "http/2 last data byte or end of stream in one write", or "barrier";
 // two of them with "and" in between when there are servers of both kinds. Over HTTP/2, "in one write" is one for each
 // connection.
 func (c *Client) Volley(ctx context.Context, shots []Shot) ([]trace.Exchange, trace.Burst) {
@@ -292,14 +293,13 @@ func (v *volley) techniqueH2() string {
 			}
 		}
 	}
-	what := "last data byte"
-	if without > 0 {
-		what = "end of stream"
-		if with > 0 {
-			what = "last data byte or end of stream"
-		}
+	switch {
+	case without == 0:
+		return "http/2 last data byte in one write"
+	case with == 0:
+		return "http/2 whole requests in one write"
 	}
-	return "http/2 " + what + " in one write"
+	return "http/2 last data byte or end of stream in one write"
 }
 
 func (v *volley) techniqueH1() string {
