@@ -3,6 +3,7 @@
 // check-then-insert, so that the two sides do not share a scheduler.
 //
 //	go run ./internal/bench -rounds 300 -windows 20us,50us,100us,500us
+//	go run ./internal/bench -whole 100         whole runs of same-key-concurrent with their defaults
 package main
 
 import (
@@ -38,12 +39,16 @@ func run() error {
 	kinds := flag.String("kinds", "io,cpu", "kinds of window")
 	schemes := flag.String("schemes", "h1,tls,h2", "h1, tls (HTTP/1.1 over TLS) or h2")
 	delay := flag.Duration("delay", 0, "put a network between client and shop that delays every segment by a random time up to this")
+	whole := flag.Int("whole", 0, "count in how many of so many whole runs the race is found, instead of single rounds")
 	flag.Parse()
 	bin, cleanup, err := build()
 	if err != nil {
 		return err
 	}
 	defer cleanup()
+	if *whole > 0 {
+		return wholeRuns(bin, strings.Split(*kinds, ","), strings.Split(*windows, ","), strings.Split(*schemes, ","), *whole, *delay)
+	}
 	fmt.Printf("%-4s %-6s %-4s %4s %8s %8s %10s %10s %10s\n", "kind", "window", "via", "N", "real us", "found", "predicted", "gap p50 us", "gap p95 us")
 	for _, kind := range strings.Split(*kinds, ",") {
 		for _, w := range strings.Split(*windows, ",") {
@@ -75,37 +80,11 @@ func build() (bin string, cleanup func(), err error) {
 type cell struct{ real, found, predicted, gap50, gap95 float64 }
 
 func measure(bin, kind, window, scheme string, rounds, copies int, delay time.Duration) (cell, error) {
-	args := []string{"serve", "--fault", "check-then-insert", "--work", "1ns", "--window", window, "--window-kind", kind}
-	if scheme != "h1" {
-		args = append(args, "--tls")
-	}
-	shop := exec.Command(bin, args...)
-	out, err := shop.StdoutPipe()
+	direct, url, stop, err := serve(bin, kind, window, scheme, delay)
 	if err != nil {
 		return cell{}, err
 	}
-	if err := shop.Start(); err != nil {
-		return cell{}, err
-	}
-	defer func() {
-		_ = shop.Process.Signal(syscall.SIGTERM)
-		_ = shop.Wait()
-	}()
-	url, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return cell{}, err
-	}
-	url = strings.TrimSpace(url)
-	direct := url
-	if delay > 0 {
-		protocol, host, _ := strings.Cut(url, "://")
-		l, err := network(host, delay)
-		if err != nil {
-			return cell{}, err
-		}
-		defer l.Close()
-		url = protocol + "://" + l.Addr().String()
-	}
+	defer stop()
 	options := fire.Options{TLS: &tls.Config{InsecureSkipVerify: true}}
 	if scheme == "tls" {
 		options.Firing = fire.FiringH1
@@ -139,6 +118,42 @@ func measure(bin, kind, window, scheme string, rounds, copies int, delay time.Du
 	err = json.Unmarshal(x.Response.Body.Bytes(), &w)
 	c.real, c.predicted = w.P50, judge.DetectionRate(bursts, w.P50)
 	return c, err
+}
+
+// serve starts a shop with the fault; url leads to it through the network, direct does not.
+func serve(bin, kind, window, scheme string, delay time.Duration) (direct, url string, stop func(), err error) {
+	args := []string{"serve", "--fault", "check-then-insert", "--work", "1ns", "--window", window, "--window-kind", kind}
+	if scheme != "h1" {
+		args = append(args, "--tls")
+	}
+	shop := exec.Command(bin, args...)
+	out, err := shop.StdoutPipe()
+	if err != nil {
+		return "", "", nil, err
+	}
+	if err := shop.Start(); err != nil {
+		return "", "", nil, err
+	}
+	stop = func() {
+		_ = shop.Process.Signal(syscall.SIGTERM)
+		_ = shop.Wait()
+	}
+	direct, err = bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		stop()
+		return "", "", nil, err
+	}
+	direct = strings.TrimSpace(direct)
+	if delay == 0 {
+		return direct, direct, stop, nil
+	}
+	protocol, host, _ := strings.Cut(direct, "://")
+	l, err := network(host, delay)
+	if err != nil {
+		stop()
+		return "", "", nil, err
+	}
+	return direct, protocol + "://" + l.Addr().String(), func() { _ = l.Close(); stop() }, nil
 }
 
 func shot(url string, i int) fire.Shot {

@@ -14,6 +14,8 @@ type caseRun struct {
 	s      *scenarios.Scenario
 	t      *trace.Case
 	rounds []*round
+	// certain is true once a round showed a violation beyond doubt.
+	certain bool
 }
 
 // sends reports whether the case has anything to send: it was not skipped, is not judged on the control, and
@@ -59,7 +61,7 @@ func (c *caseRun) run(ctx context.Context) {
 				// Once more, with keys of its own. What rests on a counter without a marker must show twice.
 				switch {
 				case !rd.unmarked() && !confirming:
-					want, confirming = min(want, counted+1), true
+					want, confirming, c.certain = min(want, counted+1), true, true
 				case rd.unmarked() && seen == 1:
 					want, confirming = max(want, counted+1), true
 				case rd.unmarked():

@@ -80,7 +80,7 @@ func Run(ctx context.Context, cfg Config) []trace.Endpoint {
 		runs[i] = &endpointRun{run: r, plan: &cfg.Endpoints[i], t: &out[i]}
 		runs[i].execute(ctx)
 	}
-	if last := lastCounted(out); last > 0 {
+	if last := lastCounted(runs); last > 0 {
 		pause(ctx, cfg.Effort.Late-(cfg.Clock()-last).Duration())
 	}
 	for _, er := range runs {
@@ -89,16 +89,19 @@ func Run(ctx context.Context, cfg Config) []trace.Endpoint {
 	return out
 }
 
-// lastCounted is when the last request ended whose effects can be looked at again; 0 when there is none.
-func lastCounted(endpoints []trace.Endpoint) trace.Nanos {
+// lastCounted is when the last request ended whose effects are worth another look; 0 when there is none. A case that
+// showed a violation for certain needs none.
+func lastCounted(runs []*endpointRun) trace.Nanos {
 	var last trace.Nanos
-	for i := range endpoints {
-		for _, c := range endpoints[i].Cases {
-			for _, rd := range c.Trace {
-				if len(endpoints[i].Facts.Counters) == 0 || len(rd.Exchanges) == 0 {
-					continue
+	for _, er := range runs {
+		for _, c := range er.cases {
+			if len(er.plan.Counters) == 0 || c.certain {
+				continue
+			}
+			for _, rd := range c.rounds {
+				if n := len(rd.t.Exchanges); n > 0 {
+					last = max(last, rd.t.Exchanges[n-1].Done)
 				}
-				last = max(last, rd.Exchanges[len(rd.Exchanges)-1].Done)
 			}
 		}
 	}
