@@ -79,11 +79,15 @@ func (f *flight) await(ctx context.Context) (a answer, left bool) {
 	if f.shot.atAnswer() {
 		return f.awaitFirstByte(ctx)
 	}
-	if a, ok := f.linger(ctx); ok {
-		return a, false
+	// Who leaves at once does not look whether an answer is there: a fast server could otherwise never be left.
+	looks := f.x.Cut.After > 0
+	if looks {
+		if a, ok := f.linger(ctx); ok {
+			return a, false
+		}
 	}
 	f.deafen()
-	if a = <-f.answers; a.response != nil {
+	if a = <-f.answers; a.response != nil && looks {
 		return a, false
 	}
 	f.x.Cut.Done = f.leave()
@@ -129,21 +133,14 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // linger waits for the cut; ok is true when the exchange ended before.
 func (f *flight) linger(ctx context.Context) (a answer, ok bool) {
-	if f.x.Cut.After > 0 {
-		timer := time.NewTimer(f.x.Cut.After.Duration())
-		defer timer.Stop()
-		select {
-		case a = <-f.answers:
-			return a, true
-		case <-ctx.Done():
-			return <-f.answers, true
-		case <-timer.C:
-		}
-	}
+	timer := time.NewTimer(f.x.Cut.After.Duration())
+	defer timer.Stop()
 	select {
 	case a = <-f.answers:
 		return a, true
-	default:
+	case <-ctx.Done():
+		return <-f.answers, true
+	case <-timer.C:
 		return a, false
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"syscall"
 	"testing"
 	"time"
@@ -251,5 +253,18 @@ func TestCutStopped(t *testing.T) {
 	wantBroken(t, x, trace.PhaseAnswer, "stopped: context canceled")
 	if x.Cut.Done != 0 {
 		t.Error("the cut is noted as done")
+	}
+}
+
+// TestLeaveAtOnce: a client that leaves right after the last byte has left, however fast the server is.
+func TestLeaveAtOnce(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	c := New(Options{})
+	for i := range 300 {
+		x := c.Send(t.Context(), Shot{Method: "POST", URL: server.URL, Cut: &trace.Cut{At: "sent"}})
+		if x.Broke != trace.PhaseCut || x.Response != nil || x.Cut.Done == 0 || x.Wire != 1 {
+			t.Fatalf("send %d: broke in %q, answer %v, cut %+v", i, x.Broke, x.Response, x.Cut)
+		}
 	}
 }

@@ -128,7 +128,8 @@ type Cut struct {
 	After Nanos `json:"after_ns,omitempty"`
 	// By is "close" (FIN) or "reset" (RST; over HTTP/2 RST_STREAM with CANCEL). Empty means close.
 	By string `json:"by,omitempty"`
-	// Done is when the client left; 0 when an answer came first or the exchange broke before.
+	// Done is when the client left; 0 when an answer came during After or the exchange broke before. A client that leaves
+	// at once does not look whether there is an answer.
 	Done Nanos `json:"done_ns,omitempty"`
 }
 
