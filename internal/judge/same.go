@@ -39,7 +39,7 @@ func (v *view) same(e *scenarios.Expectation) outcome {
 }
 
 // reference is the success answer that came first; -1 when there is none. Of copies that were under way together
-// nobody knows which one ran, so among them the one that names most of what was created is preferred.
+// nobody knows which one ran, so among them the one that is most like an uncontested answer is preferred.
 func (v *view) reference(among []int) int {
 	ref := -1
 	for _, i := range v.of(trace.ClassSuccess, among) {
@@ -47,11 +47,20 @@ func (v *view) reference(among []int) int {
 		case ref < 0, v.x(i).Done < v.x(ref).Started:
 			ref = i
 		case v.x(i).Started > v.x(ref).Done:
-		case v.ids[i].size() > v.ids[ref].size(), v.ids[i].size() == v.ids[ref].size() && v.x(i).Done < v.x(ref).Done:
+		case v.usual(i) > v.usual(ref), v.usual(i) == v.usual(ref) && v.x(i).Done < v.x(ref).Done:
 			ref = i
 		}
 	}
 	return ref
+}
+
+// usual says how much of an uncontested answer a success answer has: its status, and creation fields.
+func (v *view) usual(i int) int {
+	n := v.ids[i].size()
+	if v.x(i).Response.Status == v.learned.SuccessStatus {
+		n += 1 + len(v.learned.CreationFields)
+	}
+	return n
 }
 
 // repeated compares a success answer with the reference. One that names another creation is a second
