@@ -144,6 +144,7 @@ func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
 			rd.stop = &trace.Reason{Code: trace.SetupFailed, Detail: "the request could not be made: " + err.Error()}
 			return
 		}
+		shots[i].Lane = i % lanes(rd.t.N)
 	}
 	first := int(rd.e.ids.Add(int64(len(shots)))) - len(shots) + 1
 	exchanges, burst := rd.e.Client.Volley(ctx, shots)
@@ -167,6 +168,10 @@ func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
 		rd.t.Void = "fewer than two copies were not turned away"
 	}
 }
+
+// lanes is over how many connections at least the copies of round n are released where they could share one. One is the
+// tightest, and every second round takes two, because a balancer may send all that comes on one connection to one instance.
+func lanes(n int) int { return 2 - n%2 }
 
 // sendBackground returns when the last byte is written; the answer is collected by join.
 func (rd *round) sendBackground(ctx context.Context, step int, s *scenarios.Send) {

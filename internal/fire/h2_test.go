@@ -144,6 +144,27 @@ func TestReleaseH2(t *testing.T) {
 	}
 }
 
+// TestLanes shows that shots of two lanes never share a connection over HTTP/2, and are one burst all the same.
+func TestLanes(t *testing.T) {
+	url := serveH2(t, true, nil, echo)
+	shots := slices.Repeat([]Shot{order(url)}, 5)
+	for i := range shots {
+		shots[i].Lane = i % 2
+	}
+	exchanges, burst := clientFor(url, Options{}).Volley(t.Context(), shots)
+	for i, x := range exchanges {
+		if !x.Complete() || x.Wire != 1 || x.Conn == exchanges[1-i%2].Conn || x.Conn != exchanges[i%2].Conn {
+			t.Errorf("shot %d: connection %d, wire %d, %s", i, x.Conn, x.Wire, x.Error)
+		}
+	}
+	if burst.Copies != 5 || burst.Connections != 2 || burst.Fallback != "" || burst.Technique != "http/2 last data byte in one write" {
+		t.Errorf("burst %+v", burst)
+	}
+	if spread := burst.Spread.Duration(); spread <= 0 || len(burst.Release) != 5 {
+		t.Errorf("released %v", burst.Release)
+	}
+}
+
 // TestReleaseWithoutBodyH2: requests without a body come whole and in one piece, because a server starts them when their
 // headers are there.
 func TestReleaseWithoutBodyH2(t *testing.T) {

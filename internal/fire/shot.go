@@ -28,6 +28,9 @@ type Shot struct {
 	// when By is "reset", so a large body may not arrive whole. In a volley, a shot that leaves before its last byte
 	// is written up to there beforehand, is not part of the burst, and leaves After the release.
 	Cut *trace.Cut
+	// Lane keeps shots of a volley apart: over HTTP/2 only those of one host and one lane share a connection. Zero is a lane
+	// like any other. Over HTTP/1.1, where each shot has a connection of its own, it means nothing.
+	Lane int
 	// OnSent is called once, right after the last byte was handed to the connection; in a volley after all last
 	// bytes were. It is not called when that never happens. May be nil.
 	OnSent func()

@@ -14,8 +14,8 @@ import (
 // Volley releases the shots at the same instant. The exchanges are in the order of the shots. A shot that is refused,
 // cannot connect, or is answered before the release is not part of the burst; the others are released all the same.
 //
-// Where the server speaks HTTP/2, the shots for one host share a connection as far as it allows streams; shots that
-// leave by closing the connection have one of their own. Otherwise each shot has its own. Everything but the last byte of
+// Where the server speaks HTTP/2, the shots for one host and one lane share a connection as far as it allows streams; shots
+// that leave by closing the connection have one of their own. Otherwise each shot has its own. Everything but the last byte of
 // each request is written; the last byte of a request without a body is the line feed that ends its headers. Over
 // HTTP/2 such requests are held back whole, or beside others with a body up to an empty frame that ends the
 // stream. RequestTimeout counts from the first byte, so it includes the hold.
@@ -56,11 +56,15 @@ type volley struct {
 // board makes the connections.
 func (v *volley) board(ctx context.Context) {
 	var alone []*flight
-	groups := map[string][]*flight{}
+	type lane struct {
+		origin string
+		number int
+	}
+	groups := map[lane][]*flight{}
 	for _, f := range v.flights {
 		if f.wire != nil && f.mayShare() {
-			origin := f.url.Scheme + "://" + address(f.url)
-			groups[origin] = append(groups[origin], f)
+			l := lane{f.url.Scheme + "://" + address(f.url), f.shot.Lane}
+			groups[l] = append(groups[l], f)
 		} else {
 			alone = append(alone, f)
 		}
@@ -179,18 +183,26 @@ func (v *volley) release(ctx context.Context) (burst trace.Burst) {
 	return burst
 }
 
-// releaseConvoys writes once for each session.
+// releaseConvoys writes once for each session. All is put together before, so that nothing lies between the writes.
 func (v *volley) releaseConvoys(at map[*flight]trace.Nanos) {
-	for _, convoy := range v.convoys {
-		out, released := convoy.s.final(convoy.whole())
-		if len(released) == 0 || convoy.s.write(out) != nil {
+	outs, released := make([][]byte, len(v.convoys)), make([][]*flight, len(v.convoys))
+	for i, convoy := range v.convoys {
+		outs[i], released[i] = convoy.s.final(convoy.whole())
+	}
+	moments := make([]trace.Nanos, len(v.convoys))
+	for i, convoy := range v.convoys {
+		if len(released[i]) > 0 && convoy.s.write(outs[i]) == nil {
+			moments[i] = v.c.clock()
+		}
+	}
+	for i, some := range released {
+		if moments[i] == 0 {
 			continue
 		}
-		now := v.c.clock()
-		for _, f := range released {
-			at[f] = now
+		for _, f := range some {
+			at[f] = moments[i]
 		}
-		v.released = append(v.released, released...)
+		v.released = append(v.released, some...)
 	}
 }
 

@@ -114,7 +114,7 @@ func effort(h *hearing) string {
 		text += fmt.Sprintf(" of %s over %s (%s; spread %.0f us, first gap %.0f us, medians)",
 			copiesText(f), plural(f.Connections, "connection"), f.Technique, f.SpreadUS.P50, f.FirstGapUS.P50)
 		if f.DetectsWindowUS > 0 {
-			text += fmt.Sprintf(", which show a race window of %s or more with 99 %%", microsText(f.DetectsWindowUS))
+			text += fmt.Sprintf(", which show a race window of %s or more with 99 %% (of waiting, as for a database)", microsText(f.DetectsWindowUS))
 		}
 		if h.in.Case.Ended != 0 && h.in.Case.RoundsEnded != "" {
 			text += "; rounds ended because " + h.in.Case.RoundsEnded
