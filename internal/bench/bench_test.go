@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"time"
+)
+
+func TestMain(m *testing.M) {
+	if part := os.Getenv(partEnv); part != "" {
+		if err := runPart(part, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func watch(t *testing.T) *watched {
+	t.Helper()
+	server, err := watchArrivals()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.stop)
+	return server
+}
+
+// Every technique gets all its copies to a server in another process, in every round.
+func TestTechniques(t *testing.T) {
+	server := watch(t)
+	all, idle := techniques(server.arrivalURLs)
+	defer idle()
+	const rounds = 3
+	measured, err := arrive(server, all, rounds, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, tech := range all {
+		m := measured[i]
+		if len(m.endGap) != rounds || len(m.entrySpread) != rounds || len(m.wall) != rounds || len(m.cpu) != rounds {
+			t.Errorf("%s: expected %d rounds, found %+v", tech.name, rounds, m)
+		}
+		if mean(m.endGap) <= 0 || mean(m.wall) <= 0 {
+			t.Errorf("%s: expected times, found %+v", tech.name, m)
+		}
+	}
+	if lines := ratioLines(all, measured, 2); len(lines) != 3 {
+		t.Errorf("expected a ratio for h1, TLS and h2, found %q", lines)
+	}
+}
+
+// What goes through the network arrives whole and in order.
+func TestNetwork(t *testing.T) {
+	echo, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer echo.Close()
+	go func() {
+		conn, err := echo.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = io.Copy(conn, conn)
+	}()
+	l, err := network(echo.Addr().String(), time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	const text = "0123456789"
+	for i := range text {
+		if _, err := io.WriteString(conn, text[i:i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back := make([]byte, len(text))
+	if _, err := io.ReadFull(conn, back); err != nil || string(back) != text {
+		t.Errorf("expected %s, found %s, %v", text, back, err)
+	}
+}

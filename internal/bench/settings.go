@@ -1,0 +1,101 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// settings are the flags. Lists that are empty mean what the mode has by default.
+type settings struct {
+	arrivals       bool
+	rounds         int // of each cell
+	whole          int // runs of each cell; 0 means another mode
+	copies         []int
+	windows        []string
+	kinds, schemes []string
+	delay          time.Duration // most delay of a segment each way; 0 means no network
+}
+
+// usage goes before the flags in -help.
+const usage = `go run ./internal/bench prints the tables of the firing benchmark; run it in the root of the repository.
+Without a mode (-arrivals, -whole N): how often one round shows a window, beside what is predicted.
+
+`
+
+// parse reads the flags; complaints and help go to w.
+func parse(args []string, w io.Writer) (s settings, err error) {
+	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
+	fs.SetOutput(w)
+	fs.Usage = func() {
+		fmt.Fprint(w, usage)
+		fs.PrintDefaults()
+	}
+	fs.BoolVar(&s.arrivals, "arrivals", false, "print how close together the copies arrive, and what a round costs")
+	fs.IntVar(&s.rounds, "rounds", 300, "rounds for each cell; -arrivals takes fewer for more than 20 copies")
+	fs.IntVar(&s.whole, "whole", 0, "count in how many of so many whole runs the race is found")
+	copies := fs.String("copies", "", "copies in a round, a list (default 5, with -arrivals 2,5,20,50,200)")
+	windows := fs.String("windows", "",
+		"nominal race windows, a list (default 20us,50us,100us,200us,500us)")
+	kinds := fs.String("kinds", "io,cpu", "kinds of window")
+	schemes := fs.String("schemes", "h1,tls,h2", "h1, tls (HTTP/1.1 over TLS) or h2")
+	fs.DurationVar(&s.delay, "delay", 0,
+		"put a network between client and shop that delays every segment by a random time up to this")
+	if err := fs.Parse(args); err != nil {
+		return s, err
+	}
+	if fs.NArg() > 0 {
+		return s, fmt.Errorf("expected flags only, found %q", fs.Arg(0))
+	}
+	s.kinds, s.schemes, s.windows = list(*kinds), list(*schemes), list(*windows)
+	if s.copies, err = numbers(*copies); err != nil {
+		return s, fmt.Errorf("-copies: %w", err)
+	}
+	return s, s.check()
+}
+
+func (s *settings) check() error {
+	if s.rounds < 1 || s.whole < 0 {
+		return fmt.Errorf("-rounds must be at least 1, and -whole not below 0")
+	}
+	if i := slices.IndexFunc(s.copies, func(n int) bool { return n < 2 }); i >= 0 {
+		return fmt.Errorf("-copies must be at least 2, found %d", s.copies[i])
+	}
+	for _, w := range s.windows {
+		if _, err := time.ParseDuration(w); err != nil {
+			return fmt.Errorf("-windows: %w", err)
+		}
+	}
+	return nil
+}
+
+// list splits at commas; an empty text is an empty list.
+func list(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, ",")
+}
+
+func numbers(text string) (all []int, err error) {
+	for _, word := range list(text) {
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			return nil, fmt.Errorf("expected a number, found %q", word)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// orElse gives the list, or otherwise when it is empty.
+func orElse[T any](given []T, otherwise ...T) []T {
+	if len(given) == 0 {
+		return otherwise
+	}
+	return given
+}
