@@ -92,6 +92,7 @@ func serveArrivals(stdin io.Reader, stdout io.Writer) error {
 // watched is such a server in a process of its own.
 type watched struct {
 	arrivalURLs
+	self string // this program's file
 	stop func()
 }
 
@@ -114,7 +115,7 @@ func watchArrivals() (*watched, error) {
 	if err := server.Start(); err != nil {
 		return nil, err
 	}
-	w := &watched{stop: func() {
+	w := &watched{self: self, stop: func() {
 		_ = in.Close()
 		_ = server.Wait()
 	}}

@@ -1,17 +1,24 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"retrysafe/internal/fire"
 )
 
 func TestMain(m *testing.M) {
 	if part := os.Getenv(partEnv); part != "" {
-		if err := runPart(part, os.Stdout); err != nil {
+		if err := runPart(part, os.Args[1:], os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -51,6 +58,47 @@ func TestTechniques(t *testing.T) {
 	}
 	if lines := ratioLines(all, measured, 2); len(lines) != 3 {
 		t.Errorf("expected a ratio for h1, TLS and h2, found %q", lines)
+	}
+}
+
+// The least that a tool of ours can do is tried like the others, over both versions.
+func TestTry(t *testing.T) {
+	server := watch(t)
+	b := bench{dir: t.TempDir()}
+	for _, own := range ownTools("", server.self) {
+		if err := b.try(server, own); err != nil {
+			t.Errorf("%s: %v", own.name, err)
+		}
+	}
+	four := tool{name: "four", command: func(a attempt) (command, error) {
+		return command{path: server.self, args: []string{fire.FiringH1}, env: []string{partEnv + "=" + partRound}}, nil
+	}}
+	err := b.try(server, four)
+	if err == nil || !strings.Contains(err.Error(), "expected exit code 0 and 5 requests, found 1 and 0") {
+		t.Errorf("expected a tool that sends nothing to be refused, found %v", err)
+	}
+}
+
+func TestRunOfNothing(t *testing.T) {
+	if code, output := (command{path: "/nonexistent"}).run(); code != -1 || output == "" {
+		t.Errorf("expected -1 and a reason, found %d %q", code, output)
+	}
+}
+
+// The count is taken when it has stopped moving.
+func TestSettled(t *testing.T) {
+	var looks atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/orders/count" || r.FormValue("reference") != "k" {
+			w.WriteHeader(http.StatusNotFound)
+		}
+		fmt.Fprintf(w, `{"count": %d}`, min(looks.Add(1), 3))
+	}))
+	defer server.Close()
+	shop := &running{direct: server.URL, client: fire.New(fire.Options{})}
+	n, err := settled(context.Background(), shop, "k", 30*time.Millisecond)
+	if n != 3 || err != nil {
+		t.Errorf("expected 3, found %d, %v", n, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"retrysafe/internal/fire"
 )
@@ -12,15 +13,27 @@ import (
 // partEnv is set in the environment of the processes that this program starts from its own file, to one of the parts.
 const partEnv = "RETRYSAFE_BENCH_PART"
 
-// partArrivals serves and notes arrivals until standard input ends.
-const partArrivals = "arrivals"
+// The parts.
+const (
+	partArrivals = "arrivals" // serves and notes arrivals until standard input ends
+	partRound    = "round"    // fires one round: FIRING URL KEY
+)
 
 // runPart does what such a process is for.
-func runPart(part string, out io.Writer) error {
-	if part == partArrivals {
+func runPart(part string, args []string, out io.Writer) error {
+	switch {
+	case part == partArrivals:
 		return serveArrivals(os.Stdin, out)
+	case part == partRound && len(args) == 3:
+		return oneRound(args[0], args[1], args[2])
 	}
-	return fmt.Errorf("%s is for this program alone, found %q: unset it", partEnv, part)
+	return fmt.Errorf("%s is for this program alone, found %q with %d arguments: unset it", partEnv, part, len(args))
+}
+
+// oneRound is the least that a tool of ours can do: a client and one volley.
+func oneRound(firing, url, key string) error {
+	client := fire.New(fire.Options{TLS: insecure(), Firing: firing})
+	return volley(client, slices.Repeat([]fire.Shot{shot(url, key)}, peerCopies))
 }
 
 // volley releases the shots, and complains unless all of them were answered.

@@ -4,26 +4,38 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
+// farDelay is the network of -all: most delay of a segment each way.
+const farDelay = 5 * time.Millisecond
+
 // settings are the flags. Lists that are empty mean what the mode has by default.
 type settings struct {
-	arrivals       bool
-	rounds         int // of each cell
-	whole          int // runs of each cell; 0 means another mode
-	copies         []int
-	windows        []string
-	kinds, schemes []string
-	delay          time.Duration // most delay of a segment each way; 0 means no network
+	arrivals, peers, all bool
+	rounds               int // of each cell
+	whole                int // runs of each cell; 0 means another mode
+	invocations          int // of each tool and window
+	copies               []int
+	windows              []string
+	kinds, schemes       []string
+	delay                time.Duration // most delay of a segment each way; 0 means no network
+	tools                string        // folder; empty means PATH only
+	only                 *regexp.Regexp
 }
 
 // usage goes before the flags in -help.
 const usage = `go run ./internal/bench prints the tables of the firing benchmark; run it in the root of the repository.
-Without a mode (-arrivals, -whole N): how often one round shows a window, beside what is predicted.
+Without a mode (-arrivals, -peers, -whole N, -all): how often one round shows a window, beside what is predicted.
+
+The other tools of -peers are looked for in the folder of -tools and then in PATH. curl and xargs come with most systems:
+  go install github.com/rakyll/hey@latest
+  go install github.com/tsenart/vegeta/v12@latest
+  go install github.com/projectdiscovery/nuclei/v3/cmd/nuclei@latest
 
 `
 
@@ -36,15 +48,21 @@ func parse(args []string, w io.Writer) (s settings, err error) {
 		fs.PrintDefaults()
 	}
 	fs.BoolVar(&s.arrivals, "arrivals", false, "print how close together the copies arrive, and what a round costs")
+	fs.BoolVar(&s.peers, "peers", false, "print how often one invocation finds the race, beside other tools")
+	fs.BoolVar(&s.all, "all", false, "print all tables")
+	quick := fs.Bool("quick", false, "few repetitions where no number is given: quick, and too few to conclude from")
 	fs.IntVar(&s.rounds, "rounds", 300, "rounds for each cell; -arrivals takes fewer for more than 20 copies")
-	fs.IntVar(&s.whole, "whole", 0, "count in how many of so many whole runs the race is found")
-	copies := fs.String("copies", "", "copies in a round, a list (default 5, with -arrivals 2,5,20,50,200)")
+	fs.IntVar(&s.whole, "whole", 0, "count in how many of so many whole runs the race is found (100 with -all)")
+	fs.IntVar(&s.invocations, "invocations", 300, "invocations of each tool for each window, with -peers")
+	copies := fs.String("copies", "", "copies in a round, a list (default 5, with -arrivals 2,5,20,50,200); not for -peers")
 	windows := fs.String("windows", "",
-		"nominal race windows, a list (default 20us,50us,100us,200us,500us)")
-	kinds := fs.String("kinds", "io,cpu", "kinds of window")
+		"nominal race windows, a list (default 20us,50us,100us,200us,500us, with -peers 20us,100us,500us,1ms,5ms)")
+	kinds := fs.String("kinds", "io,cpu", "kinds of window; -peers always takes io")
 	schemes := fs.String("schemes", "h1,tls,h2", "h1, tls (HTTP/1.1 over TLS) or h2")
 	fs.DurationVar(&s.delay, "delay", 0,
 		"put a network between client and shop that delays every segment by a random time up to this")
+	fs.StringVar(&s.tools, "tools", "", "folder to look for the other tools in, before PATH")
+	only := fs.String("only", "", "with -peers: only the tools whose name matches this regular expression")
 	if err := fs.Parse(args); err != nil {
 		return s, err
 	}
@@ -55,12 +73,35 @@ func parse(args []string, w io.Writer) (s settings, err error) {
 	if s.copies, err = numbers(*copies); err != nil {
 		return s, fmt.Errorf("-copies: %w", err)
 	}
+	if s.only, err = regexp.Compile(*only); err != nil {
+		return s, fmt.Errorf("-only: %w", err)
+	}
+	s.scale(fs, *quick)
 	return s, s.check()
 }
 
+// scale fills in the numbers that are not given.
+func (s *settings) scale(fs *flag.FlagSet, quick bool) {
+	given := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	rounds, invocations, whole := s.rounds, s.invocations, 100
+	if quick {
+		rounds, invocations, whole = 40, 8, 3
+	}
+	if !given["rounds"] {
+		s.rounds = rounds
+	}
+	if !given["invocations"] {
+		s.invocations = invocations
+	}
+	if s.all && s.whole == 0 {
+		s.whole = whole
+	}
+}
+
 func (s *settings) check() error {
-	if s.rounds < 1 || s.whole < 0 {
-		return fmt.Errorf("-rounds must be at least 1, and -whole not below 0")
+	if s.rounds < 1 || s.invocations < 1 || s.whole < 0 {
+		return fmt.Errorf("-rounds and -invocations must be at least 1, and -whole not below 0")
 	}
 	if i := slices.IndexFunc(s.copies, func(n int) bool { return n < 2 }); i >= 0 {
 		return fmt.Errorf("-copies must be at least 2, found %d", s.copies[i])

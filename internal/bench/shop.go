@@ -86,6 +86,13 @@ func (r *running) window(ctx context.Context) (float64, error) {
 	return w.P50, err
 }
 
+// orders asks how many orders have that reference.
+func (r *running) orders(ctx context.Context, reference string) (int, error) {
+	var c struct{ Count int }
+	err := r.get(ctx, "/orders/count?reference="+reference, &c)
+	return c.Count, err
+}
+
 func (r *running) get(ctx context.Context, path string, into any) error {
 	x := r.client.Send(ctx, fire.Shot{Method: "GET", URL: r.direct + path})
 	if !x.Complete() {
