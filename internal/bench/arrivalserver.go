@@ -22,12 +22,13 @@ const warmHold = 2 * time.Millisecond
 type arrivals struct {
 	mu          sync.Mutex
 	entry, ends []int64 // nanoseconds
+	overH2      int
 }
 
-// taken is what was noted since the last look: how many requests came, and first gaps and spreads in microseconds, 0 for
-// fewer than two.
+// taken is what was noted since the last look: how many requests came, how many of them over HTTP/2, and first gaps and
+// spreads in microseconds, 0 for fewer than two.
 type taken struct {
-	Requests                                 int
+	Requests, OverH2                         int
 	EntryGap, EntrySpread, EndGap, EndSpread float64
 }
 
@@ -45,6 +46,9 @@ func (a *arrivals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	end := time.Now().UnixNano()
 	a.mu.Lock()
 	a.entry, a.ends = append(a.entry, entry), append(a.ends, end)
+	if r.ProtoMajor == 2 {
+		a.overH2++
+	}
 	a.mu.Unlock()
 	_, _ = io.WriteString(w, `{"id":1}`)
 }
@@ -53,10 +57,10 @@ func (a *arrivals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *arrivals) take() taken {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	t := taken{Requests: len(a.ends)}
+	t := taken{Requests: len(a.ends), OverH2: a.overH2}
 	t.EntryGap, t.EntrySpread = gaps(a.entry)
 	t.EndGap, t.EndSpread = gaps(a.ends)
-	a.entry, a.ends = a.entry[:0], a.ends[:0]
+	a.entry, a.ends, a.overH2 = a.entry[:0], a.ends[:0], 0
 	return t
 }
 

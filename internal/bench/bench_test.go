@@ -70,12 +70,26 @@ func TestTry(t *testing.T) {
 			t.Errorf("%s: %v", own.name, err)
 		}
 	}
-	four := tool{name: "four", command: func(a attempt) (command, error) {
+	nothing := tool{name: "nothing", command: func(a attempt) (command, error) {
 		return command{path: server.self, args: []string{fire.FiringH1}, env: []string{partEnv + "=" + partRound}}, nil
 	}}
-	err := b.try(server, four)
-	if err == nil || !strings.Contains(err.Error(), "expected exit code 0 and 5 requests, found 1 and 0") {
+	err := b.try(server, nothing)
+	if err == nil || !strings.Contains(err.Error(), "0 of them over HTTP/2, found 1, 0 and 0") {
 		t.Errorf("expected a tool that sends nothing to be refused, found %v", err)
+	}
+}
+
+// A tool that falls back to another version of HTTP would be measured as what it is not.
+func TestTryVersion(t *testing.T) {
+	server := watch(t)
+	fallen := tool{name: "fallen", secure: true, command: func(a attempt) (command, error) {
+		args := []string{fire.FiringH1, a.url, a.key}
+		return command{path: server.self, args: args, env: []string{partEnv + "=" + partRound}}, nil
+	}}
+	b := bench{dir: t.TempDir()}
+	err := b.try(server, fallen)
+	if err == nil || !strings.Contains(err.Error(), "5 of them over HTTP/2, found 0, 5 and 0") {
+		t.Errorf("expected HTTP/1.1 to be refused where HTTP/2 is meant, found %v", err)
 	}
 }
 

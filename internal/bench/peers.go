@@ -65,7 +65,8 @@ func peerTable(out io.Writer, bin string, s settings) error {
 	return nil
 }
 
-// try checks that a tool sends what it is meant to: all copies, once. Whole runs need a shop and are not tried.
+// try checks that a tool sends what it is meant to: all copies, once, over the right version of HTTP. Whole runs need a
+// shop and are not tried.
 func (b *bench) try(server *watched, t tool) error {
 	if t.whole {
 		return nil
@@ -76,8 +77,13 @@ func (b *bench) try(server *watched, t tool) error {
 	}
 	code, output := c.run()
 	got, err := server.take()
-	if err == nil && (code != 0 || got.Requests != peerCopies) {
-		err = fmt.Errorf("expected exit code 0 and %d requests, found %d and %d: %s", peerCopies, code, got.Requests, tail(output))
+	wantH2 := 0
+	if t.secure {
+		wantH2 = peerCopies
+	}
+	if err == nil && (code != 0 || got.Requests != peerCopies || got.OverH2 != wantH2) {
+		err = fmt.Errorf("expected exit code 0 and %d requests, %d of them over HTTP/2, found %d, %d and %d: %s",
+			peerCopies, wantH2, code, got.Requests, got.OverH2, tail(output))
 	}
 	return err
 }
