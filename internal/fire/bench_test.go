@@ -100,7 +100,7 @@ func BenchmarkConnections(b *testing.B) {
 				v := &volley{c: client}
 				before := memory()
 				for range n {
-					v.flights = append(v.flights, client.prepare(order(way.url)))
+					v.flights = append(v.flights, client.prepare(order(way.url), false))
 				}
 				v.board(b.Context())
 				v.prepare(b.Context())

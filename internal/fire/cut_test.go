@@ -57,7 +57,7 @@ func TestCut(t *testing.T) {
 			shot.Cut = &tt.cut
 			x := New(Options{}).Send(t.Context(), shot)
 			wantBroken(t, x, trace.PhaseCut, "left on purpose "+tt.text)
-			whole := string(New(Options{}).prepare(shot).wire)
+			whole := string(New(Options{}).prepare(shot, true).wire)
 			if want, got := whole[:len(whole)-len(body)]+tt.body, <-read; got != want {
 				t.Errorf("the server read %q, want %q", got, want)
 			}

@@ -116,7 +116,7 @@ func orDefault[T ~int64](v, otherwise T) T {
 // (Broke and Error); a shot that Validate refuses is broken in dial with Wire 0. When ctx ends, Send stops at once
 // and the exchange says so. ID, Step, Label, Copy, Scope and Class are left to the caller.
 func (c *Client) Send(ctx context.Context, s Shot) trace.Exchange {
-	f := c.prepare(s)
+	f := c.prepare(s, true)
 	if !f.dial(ctx) {
 		return f.x
 	}

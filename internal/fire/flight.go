@@ -31,8 +31,8 @@ type flight struct {
 	stop     func() bool // undoes the watch over the context
 }
 
-// prepare checks and renders the shot.
-func (c *Client) prepare(s Shot) *flight {
+// prepare checks and renders the shot; alone is false for one of a volley.
+func (c *Client) prepare(s Shot, alone bool) *flight {
 	f := &flight{c: c, shot: s}
 	f.x.Request = trace.Request{Method: s.Method, URL: s.URL, Headers: s.Header, Body: keepBody(s.Body, c.limits.body)}
 	if s.Cut != nil {
@@ -45,7 +45,7 @@ func (c *Client) prepare(s Shot) *flight {
 		return f
 	}
 	f.url, _ = target(s.URL)
-	f.x.Request.Headers = s.lines(f.url)
+	f.x.Request.Headers = s.lines(f.url, alone)
 	f.wire = render(s.Method, f.url, f.x.Request.Headers, s.Body)
 	return f
 }

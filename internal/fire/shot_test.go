@@ -88,7 +88,7 @@ func TestRender(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f := New(Options{}).prepare(tt.shot)
+			f := New(Options{}).prepare(tt.shot, true)
 			if string(f.wire) != tt.want {
 				t.Errorf("got\n%q, want\n%q (%s)", f.wire, tt.want, tt.reason)
 			}

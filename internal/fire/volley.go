@@ -27,7 +27,7 @@ import (
 func (c *Client) Volley(ctx context.Context, shots []Shot) ([]trace.Exchange, trace.Burst) {
 	v := &volley{c: c}
 	for _, s := range shots {
-		v.flights = append(v.flights, c.prepare(s))
+		v.flights = append(v.flights, c.prepare(s, false))
 	}
 	v.board(ctx)
 	v.prepare(ctx)

@@ -261,7 +261,7 @@ func TestHoldBack(t *testing.T) {
 			client := New(Options{})
 			var flights []*flight
 			for _, took := range tt.took {
-				f := client.prepare(order("http://127.0.0.1:1"))
+				f := client.prepare(order("http://127.0.0.1:1"), false)
 				f.link.took = took
 				flights = append(flights, f)
 				client.answers.saw(address(f.url), &trace.Exchange{Sent: 1, FirstByte: 1 + trace.Nanos(tt.answer)})
@@ -282,7 +282,7 @@ func TestVolleyFromAfar(t *testing.T) {
 	shots, want := mixed(server.URL)
 	flights := make([]*flight, len(shots))
 	for i, s := range shots {
-		flights[i] = client.prepare(s)
+		flights[i] = client.prepare(s, false)
 	}
 	const back = 1
 	for _, f := range flights {
