@@ -58,7 +58,7 @@ func delayed(dst, src net.Conn, most time.Duration) {
 		}
 	}()
 	for s := range queue {
-		time.Sleep(time.Until(s.due))
+		sleep(time.Until(s.due))
 		if _, err := dst.Write(s.data); err != nil {
 			_, _ = io.Copy(io.Discard, src)
 			return
