@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"fmt"
 
-	"retrysafe/internal/strict"
 	"retrysafe/internal/trace"
 )
 
@@ -18,33 +17,75 @@ var source []byte
 type Dialect struct {
 	// Name is what a plan says, such as "ietf".
 	Name string
-	// About is one line for people, with the source.
+	// About is one line for people, with the source and whose word it is.
 	About string
-	// Key is where the convention puts the key; the zero value when it leaves that open.
+	// Key is where the convention puts the key; the zero value when it leaves that open, or when no place of a
+	// request can say it.
 	Key trace.KeyPlace
-	// MaxKey is the greatest length of a key in characters; 0 when not documented.
-	MaxKey int
+	// With are headers that must go with the key; nil when there are none.
+	With []Companion
+	// MinKey and MaxKey bound the length of a key in characters; 0 when not documented.
+	MinKey, MaxKey int
+	// KeyPattern is a regular expression that a whole key matches, without anchors; empty when not documented.
+	KeyPattern string
+	// KeySyntax is UUID or UUID4 (RFC 9562); empty when any text is a key.
+	KeySyntax string
+	// Methods are the methods that take a key, such as "POST"; nil when not documented.
+	Methods []string
 	// MissingKey is Refused or Accepted; empty when not documented.
 	MissingKey string
+	// Mismatch says what becomes of the same key with another body: Refused or Replayed (the first answer comes back,
+	// and nothing is executed); empty when not documented.
+	Mismatch string
+	// MismatchPointer is a JSONPath to the id of the first result in the answer to a mismatch; empty when there is none.
+	MismatchPointer string
 	// Statuses are the documented status codes by situation; an empty list is not asserted.
 	Statuses trace.Statuses
+	// TooLong, Expired and StoreDown are the documented statuses of a key longer than MaxKey, of a key behind
+	// its lifetime, and of a request while keys cannot be looked up. An empty list is not asserted.
+	TooLong, Expired, StoreDown []int
+	// Waits is true when a copy may be held back while the first one runs and then get its answer.
+	Waits bool
+	// RetryAfter is true when an in-progress answer should carry Retry-After.
+	RetryAfter bool
+	// Codes are the documented error codes by situation.
+	Codes Codes
+	// Replay is what a retry of a finished operation gets.
+	Replay Replay
 	// Lenient is true when a replay may differ from the first answer beside the parts that identify the
 	// result: the convention promises no snapshot.
 	Lenient bool
-	// Stores4xx and Stores5xx say whether such answers stay under the key: "yes", "no", or empty when not
-	// documented.
-	Stores4xx, Stores5xx string
+	// Stores2xx, Stores4xx and Stores5xx say whether such answers stay under the key: "yes", "no", or empty when not
+	// documented. StoresValidation says it for 4xx answers to requests that were never executed.
+	Stores2xx, Stores4xx, Stores5xx, StoresValidation string
+	// NeverStored are statuses that never stay under the key, whatever the other fields say.
+	NeverStored []int
+	// Fingerprint says what makes a body another one: Bytes, JSON, Ordered or Fields; empty when not documented.
+	Fingerprint string
+	// Lifetime is how long a key is remembered.
+	Lifetime Lifetime
+	// Scope is where a key means the same operation.
+	Scope Scope
+	// Errors is the shape of error answers.
+	Errors ErrorBody
 }
 
-// The values of Dialect.MissingKey: what becomes of a request without a key.
+// What becomes of a request that is not as the convention wants it: the values of Dialect.MissingKey,
+// Dialect.Mismatch and Lifetime.After.
 const (
-	Refused  = "refused"
+	// Refused: it is answered with an error, and nothing is executed.
+	Refused = "refused"
+	// Accepted: it is executed as if nothing were missing.
 	Accepted = "accepted"
+	// Replayed: the first answer comes back.
+	Replayed = "replayed"
+	// Executed: the key is a new one, and the operation runs again.
+	Executed = "executed"
 )
 
 // Find is the dialect of that name; false when there is none.
 func Find(name string) (Dialect, bool) {
-	for _, d := range all() {
+	for _, d := range All() {
 		if d.Name == name {
 			return d, true
 		}
@@ -55,64 +96,18 @@ func Find(name string) (Dialect, bool) {
 // Names are the names of all dialects, "any" first.
 func Names() []string {
 	var names []string
-	for _, d := range all() {
+	for _, d := range All() {
 		names = append(names, d.Name)
 	}
 	return names
 }
 
-// all reads the embedded data. Mistakes in it cannot come from a user: they are a bug, and a test finds them.
-func all() []Dialect {
+// All are the dialects in the order of the data, "any" first. The caller owns the slice.
+func All() []Dialect {
 	dialects, err := parse(source)
 	if err != nil {
+		// Mistakes in embedded data cannot come from a user: they are a bug, and a test finds them.
 		panic(fmt.Sprintf("embedded dialects: %v", err))
 	}
 	return dialects
-}
-
-func parse(text []byte) ([]Dialect, error) {
-	doc := strict.Parse("dialects.yaml", text, nil)
-	var dialects []Dialect
-	for _, e := range doc.Root().Entries() {
-		dialects = append(dialects, decode(e))
-	}
-	return dialects, doc.Err()
-}
-
-func decode(e strict.Entry) Dialect {
-	o := e.Value.Object("about", "key", "missing_key", "statuses", "lenient", "stores")
-	d := Dialect{Name: e.Key.Value, About: o.Require("about").Text().Value}
-	d.decodeKey(o.Get("key"))
-	d.MissingKey = o.Get("missing_key").Enum(Refused, Accepted)
-	statuses := o.Require("statuses").Object("mismatch", "missing_key", "in_progress")
-	d.Statuses = trace.Statuses{
-		Mismatch:   codes(statuses.Get("mismatch")),
-		MissingKey: codes(statuses.Get("missing_key")),
-		InProgress: codes(statuses.Get("in_progress")),
-	}
-	d.Lenient = o.Get("lenient").Bool()
-	stores := o.Get("stores").Object("4xx", "5xx")
-	d.Stores4xx = stores.Get("4xx").Enum("yes", "no")
-	d.Stores5xx = stores.Get("5xx").Enum("yes", "no")
-	return d
-}
-
-func (d *Dialect) decodeKey(v strict.Value) {
-	if !v.Present() {
-		return
-	}
-	o := v.Object("header", "json", "format", "max")
-	d.Key.In = o.OneOf("place of the key", "header", "json")
-	d.Key.Name = o.Get(d.Key.In).Text().Value
-	d.Key.Format = o.Get("format").Enum("bare", "sf-string")
-	const longest = 1 << 16 // servers refuse longer header lines altogether
-	d.MaxKey = int(o.Get("max").Int(1, longest))
-}
-
-func codes(v strict.Value) []int {
-	var found []int
-	for _, item := range v.List() {
-		found = append(found, int(item.Int(100, 599)))
-	}
-	return found
 }
