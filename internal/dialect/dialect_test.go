@@ -85,6 +85,10 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("no strict.Errors: %v", err)
 		}
 		for _, d := range dialects {
+			lines := d.Describe()
+			if err == nil && slices.Contains(lines, "") {
+				t.Errorf("an empty line in %q", lines)
+			}
 			if err == nil && d.KeyPattern != "" {
 				_ = d.CheckKey("k")
 			}
