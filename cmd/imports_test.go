@@ -25,6 +25,7 @@ func TestImports(t *testing.T) {
 		"retrysafe/internal/count":   "internal/plan internal/trace",
 		"retrysafe/internal/fire":    "internal/trace",
 		"retrysafe/internal/redact":  "internal/trace",
+		"retrysafe/internal/webhook": "internal/trace",
 		"retrysafe/internal/strict":  "",
 		"retrysafe/internal/trace":   "",
 	}
