@@ -1,7 +1,8 @@
-// Package scenarios holds the scripts that are run against endpoints, and the rules that they can find broken.
+// Package scenarios holds the scripts that are run against endpoints, the rules that they can find broken, and the
+// causes that broken rules point at.
 //
 // The scripts are the *.yaml files of this folder, written in the language that users have too; rules.yaml is
-// the catalogue of rules. Builtin, Load and Parse decode scripts strictly: a label, a reading, a key letter or
+// the catalogue of rules, diagnoses.yaml that of causes. Builtin, Load and Parse decode scripts strictly: a label, a reading, a key letter or
 // a rule that matches nothing is a mistake with its place in the file. Adding a scenario is adding a file.
 package scenarios
 
@@ -56,7 +57,7 @@ func builtinNames() ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.Name() != rulesFile {
+		if e.Name() != rulesFile && e.Name() != diagnosesFile {
 			names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
 		}
 	}

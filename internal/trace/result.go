@@ -145,6 +145,14 @@ type Diagnosis struct {
 	Rules []string `json:"rules"`
 }
 
+// Symptom names a finding of an endpoint: no case has two findings with one rule.
+type Symptom struct {
+	// Scenario is the id of the scenario whose case has the finding; empty where any scenario is meant.
+	Scenario string `json:"scenario"`
+	// Rule is the id of the broken rule.
+	Rule string `json:"rule"`
+}
+
 // Summary counts the verdicts of a run.
 type Summary struct {
 	Verdict  Verdict `json:"verdict"`
