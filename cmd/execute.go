@@ -27,6 +27,7 @@ type job struct {
 	scenarios []*scenarios.Scenario
 	rules     []scenarios.Rule
 	catalogue judge.Catalogue
+	diagnoses []scenarios.Diagnosis
 	opts      *runOptions
 	effort    engine.Effort
 	failOn    trace.Severity
@@ -59,6 +60,9 @@ func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 		return nil, err
 	}
 	if j.rules, err = scenarios.Rules(); err != nil {
+		return nil, err
+	}
+	if j.diagnoses, err = scenarios.Diagnoses(); err != nil {
 		return nil, err
 	}
 	j.catalogue = judge.Catalogue{}
@@ -159,6 +163,7 @@ func (j *job) execute(ctx context.Context) *trace.Run {
 			j.judge(ep, &ep.Cases[k])
 		}
 		ep.Verdict = judge.EndpointVerdict(ep.Cases)
+		ep.Diagnoses = judge.Diagnose(j.diagnoses, ep.Cases)
 	}
 	r.Info.Interrupted = ctx.Err() != nil
 	r.Summary = judge.Summarize(r.Endpoints)

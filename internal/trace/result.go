@@ -138,11 +138,21 @@ type Quantiles struct {
 
 // Diagnosis is the likely cause of several findings.
 type Diagnosis struct {
-	ID    string `json:"id"`
+	// ID is the id in the catalogue of diagnoses.
+	ID string `json:"id"`
+	// Title is one line: what is likely wrong.
 	Title string `json:"title"`
-	Fix   string `json:"fix"`
-	// Rules are the ids of the findings that it explains.
+	// Why says how the pattern of findings shows it.
+	Why string `json:"why"`
+	// Fix says what to change in the endpoint.
+	Fix string `json:"fix"`
+	// Example is the fix as a few lines of SQL or pseudo-code.
+	Example string `json:"example"`
+	// Rules are the ids of the rules whose findings it explains, sorted, each once.
 	Rules []string `json:"rules"`
+	// Symptoms are the findings that it explains, in the order of the cases. Those of all diagnoses of an endpoint
+	// share none.
+	Symptoms []Symptom `json:"symptoms"`
 }
 
 // Symptom names a finding of an endpoint: no case has two findings with one rule.
