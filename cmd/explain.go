@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"retrysafe/report"
@@ -9,22 +11,22 @@ import (
 
 func newExplainCmd(env Env) *cobra.Command {
 	return &cobra.Command{
-		Use:               "explain [RULE]",
-		Short:             "Say what a rule means, whom it hurts and how to fix it; list all without RULE",
-		Example:           "  retrysafe explain duplicate-creation",
+		Use:               "explain [RULE|DIAGNOSIS]",
+		Short:             "Say what a rule or a diagnosis means and how to repair it; list all without an argument",
+		Example:           "  retrysafe explain duplicate-creation\n  retrysafe explain checked-before-claimed",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeRules,
+		ValidArgsFunction: completeExplanations,
 		RunE: run(func(c *cobra.Command, args []string) error {
 			opts, err := look(env, c, env.Stdout)
 			if err != nil {
 				return err
 			}
-			rules, err := scenarios.Rules()
+			rules, diagnoses, err := explanations()
 			if err != nil {
 				return err
 			}
 			if len(args) == 0 {
-				return report.RuleList(env.Stdout, rules, opts)
+				return listExplanations(env, rules, diagnoses, opts)
 			}
 			var ids []string
 			for _, r := range rules {
@@ -33,19 +35,44 @@ func newExplainCmd(env Env) *cobra.Command {
 				}
 				ids = append(ids, r.ID)
 			}
-			return unknown("rule", args[0], ids)
+			for _, d := range diagnoses {
+				if d.ID == args[0] {
+					return report.ExplainDiagnosis(env.Stdout, d, opts)
+				}
+				ids = append(ids, d.ID)
+			}
+			return unknown("rule or diagnosis", args[0], ids)
 		}),
 	}
 }
 
-func completeRules(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+func explanations() ([]scenarios.Rule, []scenarios.Diagnosis, error) {
 	rules, err := scenarios.Rules()
+	diagnoses, other := scenarios.Diagnoses()
+	return rules, diagnoses, errors.Join(err, other)
+}
+
+func listExplanations(env Env, rules []scenarios.Rule, diagnoses []scenarios.Diagnosis, opts report.Options) error {
+	if err := report.RuleList(env.Stdout, rules, opts); err != nil {
+		return err
+	}
+	if _, err := env.Stdout.Write([]byte("\n")); err != nil {
+		return err
+	}
+	return report.DiagnosisList(env.Stdout, diagnoses, opts)
+}
+
+func completeExplanations(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	rules, diagnoses, err := explanations()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
 	var out []string
 	for _, r := range rules {
 		out = append(out, r.ID+"\t"+r.Title)
+	}
+	for _, d := range diagnoses {
+		out = append(out, d.ID+"\t"+d.Title)
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }

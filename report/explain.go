@@ -25,6 +25,46 @@ func Explain(w io.Writer, rule scenarios.Rule, o Options) error {
 	return p.flush(w)
 }
 
+// ExplainDiagnosis writes how a pattern of findings shows a cause, how to repair it, and which findings it
+// explains. The error is that of the writer.
+func ExplainDiagnosis(w io.Writer, d scenarios.Diagnosis, o Options) error {
+	p := newPrinter(o)
+	p.hang(0, 2, p.label, "cause  ", p.bold, d.ID)
+	p.para(0, p.bold, d.Title)
+	p.blank()
+	p.field(0, "why", d.Why)
+	p.blank()
+	p.field(0, "fix", d.Fix)
+	p.blank()
+	p.code(0, "example", d.Example)
+	p.blank()
+	names := make([]string, len(d.Explains))
+	for i, s := range d.Explains {
+		names[i] = s.Rule
+		if s.Scenario != "" {
+			names[i] += " in " + s.Scenario
+		}
+	}
+	p.field(0, "explains", strings.Join(names, ", "))
+	return p.flush(w)
+}
+
+// DiagnosisList writes a table of diagnoses, in the order given, for `retrysafe explain` without an argument. The
+// error is that of the writer.
+func DiagnosisList(w io.Writer, list []scenarios.Diagnosis, o Options) error {
+	p := newPrinter(o)
+	var rows []row
+	for _, d := range list {
+		rows = append(rows, row{id: d.ID, note: plural(len(d.Explains), "finding"), text: d.Title})
+	}
+	if err := p.list(rows, "diagnosis", "explains", "what is likely wrong"); err != nil {
+		return err
+	}
+	p.blank()
+	p.para(0, p.dim, "retrysafe explain DIAGNOSIS says how it is told and how to repair it")
+	return p.flush(w)
+}
+
 // RuleList writes a table of rules with severity and title, in the order given, for `retrysafe explain` without
 // an argument. The error is that of the writer.
 func RuleList(w io.Writer, rules []scenarios.Rule, o Options) error {

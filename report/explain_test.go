@@ -9,6 +9,7 @@ import (
 
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
+	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
 )
 
@@ -36,6 +37,36 @@ func TestExplainTheCatalogue(t *testing.T) {
 	}
 }
 
+// The examples of the catalogue fit a report of the default width, so that no line of code is broken there.
+func TestExplainTheDiagnoses(t *testing.T) {
+	list, err := scenarios.Diagnoses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range list {
+		var out bytes.Buffer
+		if err := ExplainDiagnosis(&out, d, Options{Width: MinWidth}); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(out.String(), "\n") {
+			if twwidth.Width(line) > MinWidth {
+				t.Errorf("%s: a line of more than %d columns: %q", d.ID, MinWidth, line)
+			}
+		}
+		for line := range strings.SplitSeq(d.Example, "\n") {
+			if twwidth.Width(line) > DefaultWidth-4 {
+				t.Errorf("%s: a line of code is wider than the report: %q", d.ID, line)
+			}
+		}
+	}
+}
+
+func testDiagnosis() scenarios.Diagnosis {
+	d := brokenCauses()[0]
+	return scenarios.Diagnosis{ID: d.ID, Title: d.Title, Why: d.Why, Fix: d.Fix, Example: d.Example,
+		Explains: []trace.Symptom{{Rule: "duplicate-creation"}, {Scenario: "same-key-concurrent", Rule: "body-not-replayed"}}}
+}
+
 func testScenarios() []*scenarios.Scenario {
 	return []*scenarios.Scenario{
 		{ID: "same-key-again", Title: "The same request again, three times in a row", About: "A client that saw a time-out\nsends the request again.\n",
@@ -52,6 +83,10 @@ func TestDocumentationGolden(t *testing.T) {
 		opts  Options
 	}{
 		{"explain.txt", func(w io.Writer, o Options) error { return Explain(w, testRules()[0], o) }, Options{Width: 80}},
+		{"explain-diagnosis.txt", func(w io.Writer, o Options) error { return ExplainDiagnosis(w, testDiagnosis(), o) }, Options{Width: 80}},
+		{"diagnoses.txt", func(w io.Writer, o Options) error {
+			return DiagnosisList(w, []scenarios.Diagnosis{testDiagnosis()}, o)
+		}, Options{}},
 		{"rules.txt", func(w io.Writer, o Options) error { return RuleList(w, testRules(), o) }, Options{Color: true}},
 		{"scenarios.txt", func(w io.Writer, o Options) error { return ScenarioList(w, testScenarios(), o) }, Options{}},
 		{"scenarios-40.txt", func(w io.Writer, o Options) error { return ScenarioList(w, testScenarios(), o) }, Options{Width: 40}},

@@ -6,24 +6,28 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fatih/color"
+
 	"retrysafe/internal/trace"
 )
 
 // longValue is the most characters shown of a message or of one side of a comparison: six lines of a wide terminal.
 const longValue = 600
 
-// found is a finding with the case that it belongs to.
+// found is a finding with the case that it belongs to, and the diagnosis that explains it; nil when none does.
 type found struct {
 	c *trace.Case
 	f *trace.Finding
+	d *trace.Diagnosis
 }
 
 // findingsOf are the findings of all cases, worst first, else in the order of the cases.
 func findingsOf(ep *trace.Endpoint) []found {
 	var all []found
 	for i := range ep.Cases {
-		for j := range ep.Cases[i].Findings {
-			all = append(all, found{&ep.Cases[i], &ep.Cases[i].Findings[j]})
+		c := &ep.Cases[i]
+		for j := range c.Findings {
+			all = append(all, found{c, &c.Findings[j], cause(ep, c.Scenario, c.Findings[j].Rule)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b found) int {
@@ -38,15 +42,33 @@ func findingsOf(ep *trace.Endpoint) []found {
 	return all
 }
 
-// finding writes one broken rule with its evidence, why it hurts and what to change.
-func (p *printer) finding(run *trace.Run, ep *trace.Endpoint, c *trace.Case, f *trace.Finding) {
+// cause is the diagnosis that explains a finding; nil when none does.
+func cause(ep *trace.Endpoint, scenario, rule string) *trace.Diagnosis {
+	for i := range ep.Diagnoses {
+		if slices.Contains(ep.Diagnoses[i].Symptoms, trace.Symptom{Scenario: scenario, Rule: rule}) {
+			return &ep.Diagnoses[i]
+		}
+	}
+	return nil
+}
+
+// grade begins the heading of a finding: a sign that tells whether it fails the run, and its severity.
+func (p *printer) grade(run *trace.Run, s trace.Severity) (string, *color.Color) {
 	mark, style := symbol(trace.Fail), p.bad
-	if !f.Severity.AtLeast(failOn(run)) {
+	if !s.AtLeast(failOn(run)) {
 		mark, style = symbol(trace.Warn), p.warn
 	}
+	return fmt.Sprintf("%s %s  ", mark, oneLine(string(s))), style
+}
+
+// finding writes one broken rule with its evidence. Why it hurts and what to change is said here only where no
+// diagnosis says it.
+func (p *printer) finding(run *trace.Run, ep *trace.Endpoint, found found) {
+	c, f := found.c, found.f
+	mark, style := p.grade(run, f.Severity)
 	rule, known := p.rules[f.Rule]
 	p.blank()
-	p.hang(2, 4, style, fmt.Sprintf("%s %s  ", mark, oneLine(string(f.Severity))), p.bold, f.Rule+" in "+c.Scenario)
+	p.hang(2, 4, style, mark, p.bold, f.Rule+" in "+c.Scenario)
 	if known {
 		p.para(4, p.bold, rule.Title)
 	}
@@ -61,7 +83,10 @@ func (p *printer) finding(run *trace.Run, ep *trace.Endpoint, c *trace.Case, f *
 	p.field(4, "rounds", seenIn(c, f))
 	p.field(4, "fired", fired(c.Firing))
 	p.evidence(ep, c, f)
-	if known {
+	switch {
+	case found.d != nil && known:
+		p.refer(ep, found.d, rule.ID)
+	case known:
 		p.advice(rule.ID, rule.Why, rule.Fix)
 	}
 	p.byHand(f.Curl)
@@ -85,6 +110,17 @@ func (p *printer) advice(id, why, fix string) {
 	p.field(4, "why", why)
 	p.field(4, "fix", fix)
 	p.styled(4, "more", p.dim, "retrysafe explain "+id)
+}
+
+// refer names the cause that was told above where there are several, and, once in a report, where to read about the rule.
+func (p *printer) refer(ep *trace.Endpoint, d *trace.Diagnosis, rule string) {
+	if len(ep.Diagnoses) > 1 {
+		p.styled(4, "cause", p.dim, "as above: "+d.Title)
+	}
+	if !p.explained[rule] {
+		p.explained[rule] = true
+		p.styled(4, "more", p.dim, "retrysafe explain "+rule)
+	}
 }
 
 // byHand writes curl lines so that they can be copied: broken only where a shell allows it.

@@ -136,8 +136,7 @@ func brokenOrders() trace.Endpoint {
 		Facts: trace.Facts{Key: trace.KeyPlace{In: "header", Name: "Idempotency-Key"}, Counters: []trace.CounterFact{{Name: "orders", Rise: 1, Marked: true}, {Name: "mails", Rise: 1, Marked: true}}},
 		Control: &trace.Control{Learned: trace.Learned{Sound: true, SuccessStatus: 201, CreationFields: []string{"$.id", "header Location"},
 			Handling: 21 * ms, CountLag: 3 * ms}},
-		Diagnoses: []trace.Diagnosis{{ID: "checked-before-claimed", Title: "the key is looked up and claimed in two steps",
-			Fix: "claim it with one atomic insert under a unique constraint, before the effect", Rules: []string{"duplicate-creation"}}},
+		Diagnoses: brokenCauses(),
 		Cases: []trace.Case{
 			{Scenario: "first-request", Title: "One request with a new key", OnControl: true, Result: trace.Result{Verdict: trace.Pass, Rounds: 2, Power: "2 rounds, one request each"}},
 			again, race,
@@ -149,6 +148,22 @@ func brokenOrders() trace.Endpoint {
 					Message: "the client left after sending, and the retry had an effect of its own", Expected: "1 effect", Actual: "2 effects: orders rose from 0 to 2",
 					Exchanges: []int{30, 31}, Counts: map[string]trace.CountChange{"orders": {After: 2, Expected: 1}}, Round: 1, Seen: 2}}}},
 		},
+	}
+}
+
+// brokenCauses explain all findings of brokenOrders but one, which has the advice of its rule.
+func brokenCauses() []trace.Diagnosis {
+	return []trace.Diagnosis{
+		{ID: "checked-before-claimed", Title: "The key is looked up first and claimed later", Why: "Copies at the same instant had more than one effect, and no plain repeat did.",
+			Fix:      "Claim it with one atomic insert under a unique constraint, before the effect.",
+			Example:  "insert into idempotency_keys (account, key) values (:account, :key)\n  on conflict do nothing;\n-- 1 row:   go on\n-- 0 rows:  somebody else has it",
+			Rules:    []string{"duplicate-creation"},
+			Symptoms: []trace.Symptom{{Scenario: "same-key-concurrent", Rule: "duplicate-creation"}}},
+		{ID: "replay-rebuilt", Title: "Replays are built anew", Why: "Replays differ from the first answer.", Fix: "Store the first answer whole.",
+			Example: "return raw(record.status, record.headers, record.bytes)",
+			Rules:   []string{"replay-not-byte-identical", "status-not-replayed"},
+			Symptoms: []trace.Symptom{{Scenario: "same-key-again", Rule: "status-not-replayed"},
+				{Scenario: "same-key-again", Rule: "replay-not-byte-identical"}}},
 	}
 }
 

@@ -77,7 +77,8 @@ func orElse(s, fallback string) string {
 	return s
 }
 
-// endpoint writes the verdict and its coverage, the likely causes, a line for each case, and the findings.
+// endpoint writes the verdict and its coverage, the likely causes with their symptoms, a line for each case, and the
+// evidence of every finding.
 func (p *printer) endpoint(run *trace.Run, ep *trace.Endpoint) {
 	p.blank()
 	place := ""
@@ -94,23 +95,15 @@ func (p *printer) endpoint(run *trace.Run, ep *trace.Endpoint) {
 	}
 	p.hang(0, 2, style, badge(ep.Verdict), p.bold, fmt.Sprintf("%s: %s%s, %d of %d proved", ep.Name, ep.Request, place, c.proved, c.total()))
 	p.blank()
-	for _, d := range ep.Diagnoses {
-		p.diagnosis(d)
+	for i := range ep.Diagnoses {
+		p.diagnosis(run, ep, &ep.Diagnoses[i])
 	}
 	p.cases(ep)
 	p.learned(ep)
 	p.powers(ep)
 	for _, f := range findingsOf(ep) {
-		p.finding(run, ep, f.c, f.f)
+		p.finding(run, ep, f)
 	}
-}
-
-// diagnosis names the likely cause of several findings first: it is what one reads and repairs.
-func (p *printer) diagnosis(d trace.Diagnosis) {
-	p.styled(2, "cause", p.bold, d.Title)
-	p.field(2, "fix", d.Fix)
-	p.styled(2, "explains", p.dim, strings.Join(d.Rules, ", "))
-	p.blank()
 }
 
 // learned says what the control taught, in verbose reports.

@@ -99,7 +99,8 @@ func TestTerminalCleansNames(t *testing.T) {
 		ep := &run.Endpoints[i]
 		ep.Name, ep.Request = hostile, hostile
 		for j := range ep.Diagnoses {
-			ep.Diagnoses[j] = trace.Diagnosis{Title: hostile, Fix: hostile, Rules: []string{hostile}}
+			ep.Diagnoses[j] = trace.Diagnosis{ID: hostile, Title: hostile, Why: hostile, Fix: hostile, Example: hostile,
+				Rules: []string{hostile}, Symptoms: []trace.Symptom{{Scenario: hostile, Rule: hostile}}}
 		}
 		for j := range ep.Cases {
 			attackCase(&ep.Cases[j])
