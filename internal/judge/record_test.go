@@ -196,8 +196,9 @@ func control(t *testing.T, f trace.Facts) *trace.Control {
 }
 
 var (
-	builtins = sync.OnceValues(scenarios.Builtin)
-	allRules = sync.OnceValues(scenarios.Rules)
+	builtins     = sync.OnceValues(scenarios.Builtin)
+	allRules     = sync.OnceValues(scenarios.Rules)
+	allDiagnoses = sync.OnceValues(scenarios.Diagnoses)
 )
 
 func builtin(t *testing.T, id string) *scenarios.Scenario {
