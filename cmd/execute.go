@@ -92,9 +92,9 @@ func (j *job) config(seed, runID string) engine.Config {
 	return engine.Config{
 		Plan: j.plan, Endpoints: j.endpoints, Control: j.control, Scenarios: j.scenarios,
 		Client: j.client, Clock: j.clock, Redactor: j.redactor, Seed: seed, RunID: runID,
-		UserAgent:      "retrysafe/" + j.version,
-		Effort:         j.effort,
-		DetectWindow:   j.opts.detectWindow,
+		UserAgent:    "retrysafe/" + j.version,
+		Effort:       j.effort,
+		DetectWindow: j.opts.detectWindow, AllowDisruptive: j.opts.disruptive,
 		EndpointBudget: j.effort.Budget, MaxRequests: j.opts.maxRequests,
 		Deciders: engine.Deciders{
 			Classify: judge.Classify,

@@ -3,6 +3,7 @@ package cmd
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,18 +26,19 @@ import (
 
 var update = flag.Bool("update", false, "write what was found to testdata")
 
-// matrixFile pins the rules that every variant of the shop must be reported with, a line for each scenario that
-// reports any: VARIANT SCENARIO RULES. Rules in parentheses may be missing; only racy variants have them.
+// matrixFile pins what every variant of the shop must be reported with: a line for each endpoint and scenario that reports
+// rules, VARIANT ENDPOINT SCENARIO RULES, and one for the causes that are named for an endpoint, VARIANT ENDPOINT = CAUSES.
+// Names in parentheses may be missing; only racy variants have them. Spaces in the names of endpoints are written as hyphens.
 const matrixFile = "testdata/matrix.txt"
 
 // racy variants lose a race or not: they run alone, so that nothing else takes their processors.
 func racy() []string {
-	return []string{"check-then-insert", "article-decorator", "article-express-naive"}
+	return []string{"check-then-insert", "get-create-set", "article-decorator", "article-express-naive"}
 }
 
 // TestMatrix runs the built program on every variant of the shop, each in a process of its own, and compares
-// what every scenario reports with what is pinned. Under the race detector it runs each fault in the scenarios
-// that catch it.
+// what every scenario reports with what is pinned. Under the race detector it runs each fault in one scenario that
+// catches it.
 func TestMatrix(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the matrix takes minutes: run it without -short")
@@ -45,7 +48,7 @@ func TestMatrix(t *testing.T) {
 	variants := fixtures.Variants()
 	if raceEnabled {
 		variants = slices.DeleteFunc(variants, func(v fixtures.Variant) bool { return v.Kind != fixtures.KindFault })
-		m.only = pinned
+		m.only = telling(variants, pinned)
 	}
 	for _, v := range variants {
 		if slices.Contains(racy(), v.Name) {
@@ -69,8 +72,25 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// rules is what is reported: rules by "VARIANT SCENARIO".
+// rules is what is reported: rules by "VARIANT ENDPOINT SCENARIO", causes by "VARIANT ENDPOINT =".
 type rules map[string][]string
+
+// causes stands for a scenario where causes are pinned.
+const causes = "="
+
+// telling picks for each variant one scenario in which it is reported with its first rule.
+func telling(variants []fixtures.Variant, pinned rules) rules {
+	out := rules{}
+	for _, v := range variants {
+		for _, key := range slices.Sorted(maps.Keys(pinned)) {
+			if strings.HasPrefix(key, v.Name+" ") && slices.Contains(pinned[key], v.Rules[0]) {
+				out[key] = pinned[key]
+				break
+			}
+		}
+	}
+	return out
+}
 
 // matrix runs variants and keeps what came of them.
 type matrix struct {
@@ -101,7 +121,12 @@ func (m *matrix) run(v fixtures.Variant) {
 
 // execute serves the variant in one process and tests it with another.
 func (m *matrix) execute(v fixtures.Variant) result {
-	shop := exec.Command(m.bin, "serve", "--fault", v.Name)
+	dir := filepath.Join(m.dir, v.Name)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return result{err: err}
+	}
+	shop := exec.Command(m.bin, append([]string{"serve", "--fault", v.Name}, v.Flags...)...)
+	shop.Dir = dir
 	out, err := shop.StdoutPipe()
 	if err != nil {
 		return result{err: err}
@@ -113,28 +138,71 @@ func (m *matrix) execute(v fixtures.Variant) result {
 		_ = shop.Process.Signal(syscall.SIGTERM)
 		_ = shop.Wait()
 	}()
-	url, err := bufio.NewReader(out).ReadString('\n')
+	env, err := addresses(bufio.NewReader(out), v)
 	if err != nil {
-		return result{err: fmt.Errorf("the shop printed no URL: %w", err)}
+		return result{err: err}
 	}
-	file := filepath.Join(m.dir, v.Name+".json")
-	args := []string{"run", filepath.Join("..", v.Plan), "--report", "json=" + file}
+	file := filepath.Join(dir, "results.json")
+	args := []string{"run", filepath.Join("..", v.Plan), "--allow-disruptive", "--insecure", "--report", "json=" + file}
+	if v.Plan == fixtures.ShopPlan {
+		args = append(args, "--endpoint", cmp.Or(v.Endpoint, "create order"))
+	}
 	for key := range m.only {
-		if variant, scenario, _ := strings.Cut(key, " "); variant == v.Name {
-			args = append(args, "--scenario", scenario)
+		if f := strings.Fields(key); f[0] == v.Name {
+			args = append(args, "--scenario", f[2])
 		}
 	}
 	c := exec.Command(m.bin, args...)
-	c.Env = append(os.Environ(), "RETRYSAFE_TARGET="+strings.TrimSpace(url))
+	c.Env = append(os.Environ(), env...)
 	text, _ := c.CombinedOutput()
 	r := result{exit: c.ProcessState.ExitCode(), output: string(text), run: &trace.Run{}}
 	doc, err := os.ReadFile(file)
 	if err != nil {
-		r.err = err
+		r.err = fmt.Errorf("%w\n%s", err, text)
 		return r
 	}
 	r.err = json.Unmarshal(doc, r.run)
 	return r
+}
+
+// addresses reads what the shop prints: its base URL, then one for each instance or the one of its supervisor, and gives the
+// variables that the plans name.
+func addresses(out *bufio.Reader, v fixtures.Variant) ([]string, error) {
+	names := []string{"RETRYSAFE_TARGET"}
+	for i, flag := range v.Flags {
+		switch flag {
+		case "--instances":
+			n, _ := strconv.Atoi(v.Flags[i+1])
+			for k := range n {
+				names = append(names, fmt.Sprintf("RETRYSAFE_REPLICA_%d", k+1))
+			}
+		case "--supervise":
+			names = append(names, "RETRYSAFE_CONTROL")
+		}
+	}
+	for i, name := range names {
+		line, err := out.ReadString('\n')
+		if err != nil {
+			return nil, fmt.Errorf("the shop printed no %s: %w", name, err)
+		}
+		names[i] = name + "=" + strings.TrimPrefix(strings.TrimSpace(line), "control ")
+	}
+	return names, nil
+}
+
+// report is what an endpoint is reported with, by scenario, and the causes.
+func reported(variant string, ep *trace.Endpoint) rules {
+	out := rules{}
+	place := variant + " " + strings.ReplaceAll(ep.Name, " ", "-") + " "
+	for _, c := range ep.Cases {
+		for _, f := range c.Findings {
+			out[place+c.Scenario] = append(out[place+c.Scenario], f.Rule)
+		}
+	}
+	for _, d := range ep.Diagnoses {
+		out[place+causes] = append(out[place+causes], d.ID)
+	}
+	return out
 }
 
 // check compares a variant's results with what is pinned and with what its kind promises.
@@ -145,30 +213,50 @@ func (m *matrix) check(t *testing.T, v fixtures.Variant, pinned rules) {
 	}
 	seen := map[string]bool{}
 	severe := false
+	want := rules{}
+	ran := map[string]bool{}
 	for _, ep := range r.run.Endpoints {
+		ran[strings.ReplaceAll(ep.Name, " ", "-")] = true
+	}
+	for key, names := range pinned {
+		if f := strings.Fields(key); f[0] == v.Name && ran[f[1]] && (m.only == nil || m.only[key] != nil) {
+			want[key] = names
+		}
+	}
+	for i := range r.run.Endpoints {
+		ep := &r.run.Endpoints[i]
+		for key, got := range reported(v.Name, ep) {
+			if m.only != nil && m.only[key] == nil {
+				continue
+			}
+			if !fits(got, want[key]) {
+				t.Errorf("%s: reported %v, pinned %v", key, got, want[key])
+			}
+			delete(want, key)
+		}
 		for _, c := range ep.Cases {
-			var got []string
 			for _, f := range c.Findings {
-				got = append(got, f.Rule)
 				seen[f.Rule] = true
 				severe = severe || f.Severity.AtLeast(trace.Major)
 			}
-			if want := pinned[v.Name+" "+c.Scenario]; !fits(got, want) {
-				t.Errorf("%s, %s: reported %v, pinned %v", ep.Name, c.Scenario, got, want)
-			}
 		}
 	}
-	for _, rule := range v.Rules {
-		if !seen[rule] {
+	for key, names := range want {
+		if !fits(nil, names) {
+			t.Errorf("%s: reported nothing, pinned %v", key, names)
+		}
+	}
+	for i, rule := range v.Rules {
+		if !seen[rule] && (i == 0 || m.only == nil) {
 			t.Errorf("%s was not reported", rule)
 		}
 	}
-	want := ExitOK
+	code := ExitOK
 	if severe {
-		want = ExitViolations
+		code = ExitViolations
 	}
-	if r.exit != want {
-		t.Errorf("exit code %d, want %d", r.exit, want)
+	if r.exit != code {
+		t.Errorf("exit code %d, want %d", r.exit, code)
 	}
 	if v.Kind == fixtures.KindHonest && severe {
 		t.Error("an honest variant must have no finding at major or above")
@@ -203,8 +291,8 @@ func readMatrix(t *testing.T) rules {
 	}
 	out := rules{}
 	for _, line := range strings.Split(string(text), "\n") {
-		if f := strings.Fields(line); len(f) > 2 && f[0] != "#" {
-			out[f[0]+" "+f[1]] = f[2:]
+		if f := strings.Fields(line); len(f) > 3 && f[0] != "#" {
+			out[strings.Join(f[:3], " ")] = f[3:]
 		}
 	}
 	return out
@@ -213,25 +301,18 @@ func readMatrix(t *testing.T) rules {
 // write pins what was found.
 func (m *matrix) write(t *testing.T) {
 	var b bytes.Buffer
-	fmt.Fprintln(&b, "# variant scenario rules; in parentheses: rules that may be missing. Made by: go test ./cmd -run TestMatrix -update")
+	fmt.Fprintln(&b, "# variant endpoint scenario rules; variant endpoint = causes; in parentheses: what may be missing.\n"+
+		"# Made by: go test ./cmd -run TestMatrix -update")
 	for _, v := range fixtures.Variants() {
 		r := m.results[v.Name]
 		if r.err != nil {
 			t.Fatalf("%s: %v\n%s", v.Name, r.err, r.output)
 		}
-		found := map[string]map[string]bool{}
-		for _, ep := range r.run.Endpoints {
-			for _, c := range ep.Cases {
-				for _, f := range c.Findings {
-					if found[c.Scenario] == nil {
-						found[c.Scenario] = map[string]bool{}
-					}
-					found[c.Scenario][f.Rule] = true
-				}
+		for i := range r.run.Endpoints {
+			found := reported(v.Name, &r.run.Endpoints[i])
+			for _, key := range slices.Sorted(maps.Keys(found)) {
+				fmt.Fprintln(&b, key, strings.Join(slices.Sorted(slices.Values(found[key])), " "))
 			}
-		}
-		for _, scenario := range slices.Sorted(maps.Keys(found)) {
-			fmt.Fprintln(&b, v.Name, scenario, strings.Join(slices.Sorted(maps.Keys(found[scenario])), " "))
 		}
 	}
 	if err := os.WriteFile(matrixFile, b.Bytes(), 0o644); err != nil {

@@ -30,6 +30,8 @@ type runOptions struct {
 	maxRequests          int
 	endpointRequests     int
 	seed                 string
+	dialect              string
+	disruptive           bool
 	dryRun, verbose      bool
 	quiet                bool
 }
@@ -53,12 +55,15 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.failOn, "fail-on", string(trace.Major), "least severity that fails: critical, major or minor")
 	f.StringSliceVar(&o.allowInconclusive, "allow-inconclusive", nil, "reason codes that skip a case instead of leaving it inconclusive (never unreachable or auth)")
 	f.IntVar(&o.maxRequests, "max-requests", 0, "most requests to endpoints and their set-up in the whole run, 0 for no bound (counter reads and clean-up not counted)")
-	f.IntVar(&o.endpointRequests, "endpoint-requests", -1, "most requests to one endpoint and its set-up, 0 for no bound (default by effort: 120, 300 or 2000)")
+	f.IntVar(&o.endpointRequests, "endpoint-requests", -1, "most requests to one endpoint and its set-up, 0 for no bound (default by effort: 600, 900 or 2000)")
 	f.StringVar(&o.seed, "seed", "", "draw the same keys and markers as the run with this seed")
+	f.StringVar(&o.dialect, "dialect", "", "measure against this published convention instead of the plan's (retrysafe scenarios --dialect NAME shows what it says)")
+	f.BoolVar(&o.disruptive, "allow-disruptive", false, "also run scenarios that disturb others: restarts, crashes, floods")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be sent, send nothing")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show what the control taught and what each pass would have caught")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no terminal report and no progress, only the exit code and the other reports")
 	_ = c.RegisterFlagCompletionFunc("scenario", completeScenarios)
+	_ = c.RegisterFlagCompletionFunc("dialect", completeDialects)
 }
 
 func (o *wireOptions) flags(c *cobra.Command) {
@@ -71,6 +76,11 @@ func (o *wireOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.cacert, "cacert", "", "PEM file with the certificates to trust")
 	f.StringVar(&o.cert, "cert", "", "PEM file with the client certificate")
 	f.StringVar(&o.key, "key", "", "PEM file with the client certificate's private key")
+}
+
+// overrides are what the flags say in place of the plan, or beside it.
+func (o *runOptions) overrides() plan.Overrides {
+	return plan.Overrides{AllowHosts: o.allowHosts, Dialect: o.dialect}
 }
 
 // tlsConfig is what the TLS flags say; nil for Go's defaults.

@@ -48,7 +48,7 @@ effects of each key can be counted.`,
 			if err != nil {
 				return err
 			}
-			p, err := plan.Parse("", text, nil, o.run.allowHosts...)
+			p, err := plan.ParseWith("", text, nil, o.run.overrides())
 			if err != nil {
 				return probeError(err)
 			}

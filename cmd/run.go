@@ -25,7 +25,7 @@ or one above it, up to the one that holds .git.`,
 			if err != nil {
 				return err
 			}
-			p, err := loadPlan(env, args, o.allowHosts)
+			p, err := loadPlan(env, args, o.overrides())
 			if err != nil {
 				return err
 			}
@@ -45,7 +45,7 @@ or one above it, up to the one that holds .git.`,
 }
 
 // loadPlan reads the plan that was named, or the nearest one.
-func loadPlan(env Env, args []string, allowHosts []string) (*plan.Plan, error) {
+func loadPlan(env Env, args []string, over plan.Overrides) (*plan.Plan, error) {
 	file := ""
 	if len(args) > 0 {
 		file = args[0]
@@ -56,7 +56,7 @@ func loadPlan(env Env, args []string, allowHosts []string) (*plan.Plan, error) {
 		}
 		file = found
 	}
-	p, err := plan.Load(file, env.LookupEnv, allowHosts...)
+	p, err := plan.Load(file, env.LookupEnv, over)
 	if err != nil {
 		return nil, planError(err)
 	}
@@ -69,7 +69,7 @@ func announce(env Env, j *job) {
 		return
 	}
 	requests, waits := 0, time.Duration(0)
-	for _, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios, j.effort) {
+	for _, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios, j.effort, j.opts.disruptive) {
 		requests += e.Requests
 		waits = max(waits, e.Waits)
 	}
@@ -81,13 +81,13 @@ func announce(env Env, j *job) {
 // dryRun says what a run would do, and sends nothing.
 func dryRun(env Env, j *job) error {
 	fmt.Fprintf(env.Stdout, "dry run: nothing is sent to %s\n", j.plan.Target)
-	for i, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios, j.effort) {
+	for i, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios, j.effort, j.opts.disruptive) {
 		ep := &j.endpoints[i]
 		fmt.Fprintf(env.Stdout, "\n%s (%s)\n", ep.Name, ep.Request)
 		fmt.Fprintf(env.Stdout, "  up to %s, set-up included, %s of waiting\n", count(e.Requests, "request"), e.Waits.Round(time.Second))
 		fmt.Fprintf(env.Stdout, "  up to %s if nothing is deduplicated\n", count(e.Creations, "creation"))
 		for _, s := range j.scenarios {
-			if why := engine.Unmet(j.plan, ep, s, j.effort); why != nil {
+			if why := engine.Unmet(j.plan, ep, s, j.effort, j.opts.disruptive); why != nil {
 				fmt.Fprintf(env.Stdout, "  - %s: skipped, %s\n", s.ID, why.Detail)
 				continue
 			}

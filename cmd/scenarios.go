@@ -3,21 +3,26 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
+	"retrysafe/internal/dialect"
 	"retrysafe/report"
 	"retrysafe/scenarios"
 )
 
 func newScenariosCmd(env Env) *cobra.Command {
-	return &cobra.Command{
+	var name string
+	c := &cobra.Command{
 		Use:               "scenarios [ID]",
-		Short:             "List the scenarios, or show one script with its documentation",
-		Example:           "  retrysafe scenarios same-key-concurrent",
+		Short:             "List the scenarios, or show one script with its documentation, or what a dialect documents",
+		Example:           "  retrysafe scenarios same-key-concurrent\n  retrysafe scenarios --dialect stripe",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScenarios,
 		RunE: run(func(c *cobra.Command, args []string) error {
 			opts, err := look(env, c, env.Stdout)
 			if err != nil {
 				return err
+			}
+			if name != "" {
+				return showDialect(env, name, opts)
 			}
 			list, err := scenarios.Builtin()
 			if err != nil {
@@ -36,6 +41,25 @@ func newScenariosCmd(env Env) *cobra.Command {
 			return unknown("scenario", args[0], ids)
 		}),
 	}
+	c.Flags().StringVar(&name, "dialect", "", "show what a published convention documents, and so what is asserted under it")
+	_ = c.RegisterFlagCompletionFunc("dialect", completeDialects)
+	return c
+}
+
+func showDialect(env Env, name string, opts report.Options) error {
+	d, ok := dialect.Find(name)
+	if !ok {
+		return unknown("dialect", name, dialect.Names())
+	}
+	return report.Dialect(env.Stdout, dialectText(d), opts)
+}
+
+func dialectText(d dialect.Dialect) report.DialectText {
+	return report.DialectText{Name: d.Name, About: d.About, Lines: d.Describe()}
+}
+
+func completeDialects(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return dialect.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
 func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

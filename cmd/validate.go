@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"retrysafe/internal/plan"
 )
 
 func newValidateCmd(env Env) *cobra.Command {
@@ -14,7 +16,7 @@ func newValidateCmd(env Env) *cobra.Command {
 		Example: "  retrysafe validate retrysafe.yaml",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: run(func(_ *cobra.Command, args []string) error {
-			p, err := loadPlan(env, args, allowHosts)
+			p, err := loadPlan(env, args, plan.Overrides{AllowHosts: allowHosts})
 			if err != nil {
 				return err
 			}

@@ -17,7 +17,8 @@ const (
 	timeColumns    = 8
 )
 
-// cases writes one line for each case: verdict, scenario, title, rounds and copies, time.
+// cases writes one line for each case that the endpoint is of the right kind for: verdict, scenario, title, rounds and
+// copies, time.
 func (p *printer) cases(ep *trace.Endpoint) {
 	ids := 0
 	for i := range ep.Cases {
@@ -25,12 +26,19 @@ func (p *printer) cases(ep *trace.Endpoint) {
 	}
 	ids = min(ids, p.width/3)
 	for i := range ep.Cases {
+		if notApplicable(&ep.Cases[i]) && !p.verbose {
+			continue
+		}
 		if p.narrow() {
 			p.narrowCase(&ep.Cases[i])
 		} else {
 			p.caseLine(&ep.Cases[i], ids)
 		}
 	}
+}
+
+func notApplicable(c *trace.Case) bool {
+	return c.Verdict == trace.Skip && c.Reason == trace.NotApplicable
 }
 
 func (p *printer) caseLine(c *trace.Case, ids int) {

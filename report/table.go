@@ -72,13 +72,14 @@ func (p *printer) summary(run *trace.Run) error {
 	return nil
 }
 
-// scenarioIDs are the scenarios of all endpoints, in the order in which they come.
+// scenarioIDs are the scenarios that apply to an endpoint at least, in the order in which they come.
 func scenarioIDs(run *trace.Run) []string {
 	var ids []string
 	seen := map[string]bool{}
 	for i := range run.Endpoints {
 		for j := range run.Endpoints[i].Cases {
-			if id := run.Endpoints[i].Cases[j].Scenario; !seen[id] {
+			c := &run.Endpoints[i].Cases[j]
+			if id := c.Scenario; !seen[id] && !notApplicable(c) {
 				seen[id] = true
 				ids = append(ids, id)
 			}

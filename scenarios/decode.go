@@ -15,7 +15,13 @@ var (
 
 // needs is the closed list of what a scenario can need from a plan.
 func needs() []string {
-	return []string{"key", "other_body", "key_lifetime", "required", "fail", "fresh_key_creates", "counter"}
+	return []string{
+		"key", "other_body", "invalid_body", "reordered_body", "body", "fail", "key_lifetime", "required", "fresh_key_creates",
+		"counter", "state", "credentials", "other_caller", "renewable_caller", "other_endpoint", "other_query", "replicas",
+		"double_click_one", "retry_window", "stores_4xx_no", "stores_5xx_no",
+		"account_scope", "lifetime_fits_wait",
+		"expire", "restart", "crash", "break", "hold", "reset",
+	}
 }
 
 // decoder turns the document of a scenario file into a Scenario.
@@ -24,34 +30,80 @@ type decoder struct {
 	rules  []string
 	others []*Scenario
 
+	keys       map[string]KeyForm
 	letters    []string // key letters that were sent under, in order
+	plain      []string // those of them that the first caller sent to the endpoint itself
 	labels     []string // every `as`
 	background []string // labels that are open in the background
 	readings   []string // every `count`
+	open       []Hook   // hooks whose counterpart is still to come
 }
 
 func (d *decoder) scenario(v strict.Value) *Scenario {
-	o := v.Object("id", "title", "about", "control", "applies", "needs", "rounds", "overlap", "steps", "expect", "assume")
+	o := v.Object("id", "title", "about", "control", "on", "applies", "needs", "disruptive", "keys", "rounds", "overlap",
+		"steps", "expect", "assume")
 	s := &Scenario{Title: required(o, "title"), About: required(o, "about")}
 	s.ID = d.id(o.Require("id"))
 	s.Control = o.Get("control").Bool()
 	d.onlyControl(o.Get("control"), s)
-	for _, kind := range o.Get("applies").Object("kind").Get("kind").List() {
-		if k := kind.Enum("create", "method", "webhook"); k != "" {
-			s.Kinds = append(s.Kinds, k)
-		}
-	}
+	d.applies(o.Get("applies"), s)
 	s.Needs = d.needs(o.Get("needs"))
+	s.Disruptive = o.Get("disruptive").Bool()
+	s.Overlap = o.Get("overlap").Bool()
+	o.Get("on").Enum("control")
+	if s.OnControl = o.Has("on"); s.OnControl {
+		nothingSent(o)
+	} else {
+		d.script(o, s)
+	}
+	s.Expect = d.expectations(o.Require("expect"), true)
+	s.Assume = d.expectations(o.Get("assume"), false)
+	s.Needs = append(s.Needs, impliedNeeds(s)...)
+	s.Disruptive = s.Disruptive || disturbs(s)
+	return s
+}
+
+// script reads what the scenario sends.
+func (d *decoder) script(o strict.Object, s *Scenario) {
 	s.Adaptive, s.Rounds = rounds(o.Require("rounds"))
 	if s.Control && s.Adaptive {
 		o.Get("rounds").Errorf("expected a number of rounds for the control, found adaptive: it must be the same for every run")
 	}
-	s.Overlap = o.Get("overlap").Bool()
+	d.keys = d.keyForms(o.Get("keys"))
+	s.Keys = d.keys
 	s.Steps = d.steps(o.Require("steps"))
-	d.unjoined(o.Get("steps"))
-	s.Expect = d.expectations(o.Require("expect"), true)
-	s.Assume = d.expectations(o.Get("assume"), false)
-	return s
+	d.unfinished(o.Get("steps"))
+	if len(d.keys) > 0 {
+		d.unsentKeys(o.Get("keys"))
+	}
+}
+
+// nothingSent notes what belongs to a script in a scenario that has none.
+func nothingSent(o strict.Object) {
+	for _, field := range []string{"control", "keys", "rounds", "overlap", "steps", "assume"} {
+		o.Get(field).Errorf("`on: control` sends nothing of its own: remove `%s`", field)
+	}
+	for _, item := range o.Get("expect").List() {
+		for _, e := range item.Entries() {
+			if slices.Contains(forms(), e.Key.Value) && e.Key.Value != "outlives" {
+				e.Errorf("`on: control` sends nothing of its own: expected outlives, found %s", e.Key.Value)
+			}
+		}
+	}
+}
+
+func (d *decoder) applies(v strict.Value, s *Scenario) {
+	o := v.Object("kind", "method")
+	for _, kind := range o.Get("kind").List() {
+		if k := kind.Enum("create", "method", "webhook"); k != "" {
+			s.Kinds = append(s.Kinds, k)
+		}
+	}
+	for _, method := range o.Get("method").List() {
+		if m := method.Enum("GET", "POST", "PUT", "PATCH", "DELETE"); m != "" {
+			s.Methods = append(s.Methods, m)
+		}
+	}
 }
 
 // required is a text that must be there and say something.

@@ -9,7 +9,10 @@ import (
 
 // forms are what an expectation can be about; each has exactly one.
 func forms() []string {
-	return []string{"created", "same", "distinct", "refused", "accepted", "failed", "never"}
+	return []string{
+		"created", "same", "distinct", "refused", "accepted", "failed", "hidden", "one_of", "alike", "answered", "consistent",
+		"unchanged", "outlives", "never",
+	}
 }
 
 // expectations reads `expect` (with rules) or `assume` (without).
@@ -36,26 +39,36 @@ func (d *decoder) expectation(v strict.Value, withRules bool) Expectation {
 	switch form {
 	case "created":
 		e.Created = d.created(o)
-	case "same":
-		e.Same = d.knownLabels(o.Get(form))
-	case "distinct":
-		e.Distinct = d.knownLabels(o.Get(form))
-	case "refused":
-		e.Refused = d.knownLabels(o.Get(form))
-		e.As = o.Get("as").Enum("mismatch", "missing_key")
-	case "accepted":
-		e.Accepted = d.knownLabels(o.Get(form))
-	case "failed":
-		e.Failed = d.knownLabels(o.Get(form))
+	case "unchanged":
+		e.Unchanged = d.unchanged(o.Get(form))
+	case "outlives":
+		e.Outlives = o.Get(form).Enum("retry_window")
 	case "never":
 		e.Never = trace.Class(o.Get(form).Enum(classes()...))
 		if o.Has("of") {
 			e.Of = d.knownLabels(o.Get("of"))
 		}
+	case "refused":
+		e.Refused = d.knownLabels(o.Get(form))
+		e.As = o.Get("as").Enum("mismatch", "missing_key")
+	case "":
+	default:
+		*e.labels(form) = d.knownLabels(o.Get(form))
+	}
+	if (form == "one_of" || form == "alike") && len(o.Get(form).List()) == 1 {
+		o.Get(form).Errorf("expected at least two labels, found one: they are compared with each other")
 	}
 	d.rule(&e, o, form, withRules)
 	misplaced(o, form)
 	return e
+}
+
+// labels is where the labels of a form go that consists of nothing else.
+func (e *Expectation) labels(form string) *[]string {
+	return map[string]*[]string{
+		"same": &e.Same, "distinct": &e.Distinct, "accepted": &e.Accepted, "failed": &e.Failed, "hidden": &e.Hidden,
+		"one_of": &e.OneOf, "alike": &e.Alike, "answered": &e.Answered, "consistent": &e.Consistent,
+	}[form]
 }
 
 func classes() []string {
@@ -104,15 +117,29 @@ func (d *decoder) created(o strict.Object) *Created {
 	} else {
 		c.N = int(v.Int(0, most))
 	}
-	c.Since = known(o.Get("since"), "reading", d.readings)
-	c.Until = known(o.Get("until"), "reading", d.readings)
-	if c.Since != "" && c.Until != "" && slices.Index(d.readings, c.Since) >= slices.Index(d.readings, c.Until) {
-		o.Get("until").Errorf("expected a reading after %q, found %q", c.Since, c.Until)
-	}
+	c.Since, c.Until = d.between(o)
 	if o.Has("below") {
 		c.Below = d.knownRule(o.Get("below"))
 	}
 	return c
+}
+
+func (d *decoder) unchanged(v strict.Value) *Unchanged {
+	o := v.Object("since", "until")
+	o.Require("since")
+	u := &Unchanged{}
+	u.Since, u.Until = d.between(o)
+	return u
+}
+
+// between reads the names of two readings, of which the second must come later.
+func (d *decoder) between(o strict.Object) (since, until string) {
+	since = known(o.Get("since"), "reading", d.readings)
+	until = known(o.Get("until"), "reading", d.readings)
+	if since != "" && until != "" && slices.Index(d.readings, since) >= slices.Index(d.readings, until) {
+		o.Get("until").Errorf("expected a reading after %q, found %q", since, until)
+	}
+	return since, until
 }
 
 // knownLabels reads labels of sends.

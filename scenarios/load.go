@@ -22,11 +22,31 @@ var files embed.FS
 const rulesFile = "rules.yaml"
 
 // order is the order in which built-in scenarios run and are listed: the control first, then what most
-// endpoints get wrong, last what takes long. Files that are not named here come after, by name.
+// endpoints get wrong, from cheap to dear; last what takes long, and what disturbs others. Files that are not named here
+// come after, by name.
 func order() []string {
 	return []string{
-		"first-request", "same-key-again", "same-key-concurrent", "same-key-different-body",
-		"fresh-key-per-retry", "missing-key", "client-timeout", "server-error-then-retry", "delayed-expiry",
+		"first-request", "retry-window",
+		// the same request again
+		"same-key-again", "same-key-concurrent", "in-progress-copy", "retry-with-noise",
+		// another body, query or endpoint
+		"same-key-different-body", "other-body-at-once", "reordered-body", "other-query", "other-endpoint",
+		// other callers
+		"other-caller", "other-caller-same-body", "anonymous-caller", "renewed-token",
+		// the key itself
+		"fresh-key-per-retry", "missing-key", "keyless-twice", "empty-key", "blank-key", "common-prefix", "key-case",
+		"key-lines", "long-key", "odd-key", "non-ascii-key", "double-click",
+		// lost answers and failures
+		"client-timeout", "client-resets", "client-leaves-headers", "client-leaves-half-body", "client-leaves-answer",
+		"invalid-then-corrected", "server-error-then-retry",
+		// methods and webhooks
+		"repeated-request", "repeated-delete",
+		"webhook-redelivery", "webhook-redelivery-at-once", "webhook-redelivery-after-failure", "webhook-two-events",
+		// instances
+		"replicas-in-sequence", "replicas-at-once",
+		// what takes long, or freezes, breaks and floods
+		"delayed-expiry", "expiry-slides", "held-in-progress", "retry-storm", "many-keys-between",
+		"dependency-down-then-retry", "restart-between", "crash-in-flight",
 	}
 }
 

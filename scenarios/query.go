@@ -1,7 +1,9 @@
 package scenarios
 
-// Letters are the names of the scopes that the script sends under, in the order of their first use:
-// key letters, and KeyNone for requests without a key. KeyFresh shares the scope of the first letter.
+import "slices"
+
+// Letters are the key letters that the script sends under, in the order of their first use, whoever sends and whereto, and
+// KeyNone for requests without a key. KeyFresh shares the scope of the first letter.
 func (s *Scenario) Letters() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -14,6 +16,73 @@ func (s *Scenario) Letters() []string {
 		out = append(out, name)
 	}
 	return out
+}
+
+// ScopeUse is an identity that a script sends under: a key letter, or KeyNone, with a caller and an endpoint.
+type ScopeUse struct {
+	// Name is what the record calls the scope: the letter, with "@other" or "@anonymous" for those callers, and "/other"
+	// for the other endpoint.
+	Name string
+	// Letter is the key letter, or KeyNone.
+	Letter string
+	// Caller is CallerFirst, CallerOther or CallerAnonymous; renewed credentials are the first caller's, and an
+	// impostor sends under the first caller's identity.
+	Caller string
+	// Other is true for the other endpoint.
+	Other bool
+}
+
+// Scopes are the identities that the script sends under, in the order of their first use. KeyFresh has none of its own: it
+// takes all but the key from the one of the first letter.
+func (s *Scenario) Scopes() []ScopeUse {
+	var out []ScopeUse
+	for _, send := range s.Sends() {
+		if send.Key == KeyFresh {
+			continue
+		}
+		use := send.scope()
+		if !slices.Contains(out, use) {
+			out = append(out, use)
+		}
+	}
+	return out
+}
+
+// ScopeName is the name of the scope that the send goes under. For a fresh key it is KeyFresh, which no scope is called.
+func (s Send) ScopeName() string { return s.scope().Name }
+
+func (s Send) scope() ScopeUse {
+	use := ScopeUse{Name: s.Key, Letter: s.Key, Caller: CallerFirst, Other: s.Other}
+	if s.Caller == CallerOther || s.Caller == CallerAnonymous {
+		use.Caller = s.Caller
+		use.Name += "@" + s.Caller
+	}
+	if s.Other {
+		use.Name += "/other"
+	}
+	return use
+}
+
+// Hooks are the names of the hooks that the script runs, each once, in the order of their first use. A wait for expiry that
+// a hook stands in for is none.
+func (s *Scenario) Hooks() []string {
+	var out []string
+	for _, st := range s.Steps {
+		if st.Hook != nil && !slices.Contains(out, st.Hook.Run) {
+			out = append(out, st.Hook.Run)
+		}
+	}
+	return out
+}
+
+// Alone reports whether nothing else may be under way: the scenario changes the system under test for all.
+func (s *Scenario) Alone() bool {
+	return s.Disruptive || slices.ContainsFunc(s.Hooks(), func(h string) bool { return h != "expire" })
+}
+
+// WaitsForExpiry reports whether the script waits for a share of a key's lifetime.
+func (s *Scenario) WaitsForExpiry() bool {
+	return slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Wait != nil && st.Wait.Expiry > 0 })
 }
 
 // Sends are all sends of the script, those of volleys included, in order.
@@ -38,7 +107,7 @@ func (s *Scenario) UsesBody(body string) bool {
 	return false
 }
 
-// Requests is how many requests one round sends when nothing has to be repeated.
+// Requests is how many requests one round sends when nothing has to be repeated, those to another endpoint included.
 func (s *Scenario) Requests() int {
 	n := 0
 	for _, send := range s.Sends() {

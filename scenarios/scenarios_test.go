@@ -25,7 +25,7 @@ func TestBuiltin(t *testing.T) {
 		if s.File != s.ID+".yaml" {
 			t.Errorf("scenario %s is in the file %s", s.ID, s.File)
 		}
-		if s.Text == "" || s.Title == "" || s.About == "" || len(s.Steps) == 0 || len(s.Expect) == 0 {
+		if s.Text == "" || s.Title == "" || s.About == "" || s.OnControl == (len(s.Steps) > 0) || len(s.Expect) == 0 {
 			t.Errorf("scenario %s lacks something", s.ID)
 		}
 		if s.Control != (s.ID == "first-request") {
@@ -80,8 +80,16 @@ func TestRules(t *testing.T) {
 const script = `id: all-forms
 title: T
 about: A
-applies: {kind: [create, webhook]}
+applies: {kind: [create, webhook], method: [POST, PUT]}
 needs: [key, [fail, counter]]
+disruptive: true
+keys:
+  C: {none: true}
+  D: {text: "{{key}},b"}
+  E: {length: 300, quoted: true}
+  F: {like: A, first: 20}
+  G: {like: A, case: upper}
+  H: {like: A, lines: 2}
 rounds: adaptive
 overlap: true
 steps:
@@ -97,6 +105,13 @@ steps:
   - send: {key: fresh, times: 2, as: z}
   - send: {key: none, together: 5}
   - send: {key: A, body: fail, until: final}
+  - hook: {run: hold}
+  - hook: {run: release}
+  - volley: [{key: C, body: invalid, replica: 2}, {key: D, body: reordered, noise: true}]
+  - send: {key: E, query: other, times: 2, every: 20ms}
+  - send: {key: F, caller: other, endpoint: other, as: theirs}
+  - send: {key: G, caller: anonymous}
+  - send: {key: H, caller: renewed}
 expect:
   - {created: per-key, since: half, until: more, below: nothing-created, rule: duplicate-creation}
   - {created: 0, below: nothing-created}
@@ -104,33 +119,52 @@ expect:
   - {distinct: [x, z], rule: fresh-key-deduplicated}
   - {refused: [y], as: mismatch, rule: different-body-replayed}
   - {never: in-progress, of: [x], rule: stuck-in-progress}
+  - {hidden: [theirs], rule: key-shared-across-callers}
+  - {one_of: [x, y], rule: different-body-replayed}
+  - {alike: [x, y], rule: keys-collide}
+  - {answered: [x], rule: in-progress-hangs}
+  - {consistent: [x, y], rule: in-progress-inconsistent}
+  - {unchanged: {since: half, until: more}, rule: method-not-idempotent}
+  - {unchanged: {since: half}, rule: method-not-idempotent}
+  - {outlives: retry_window, rule: lifetime-below-retry-window}
 assume:
   - {accepted: [x]}
   - {failed: [lost]}
 `
+
+// placeless takes the places in the file out of a scenario.
+func placeless(s *Scenario) {
+	for i := range s.Steps {
+		s.Steps[i].Pos = strict.Pos{}
+		if s.Steps[i].Send != nil {
+			s.Steps[i].Send.Pos = strict.Pos{}
+		}
+		for j := range s.Steps[i].Volley {
+			s.Steps[i].Volley[j].Pos = strict.Pos{}
+		}
+	}
+	for i := range s.Expect {
+		s.Expect[i].Pos = strict.Pos{}
+	}
+	for i := range s.Assume {
+		s.Assume[i].Pos = strict.Pos{}
+	}
+	for letter, f := range s.Keys {
+		f.Pos = strict.Pos{}
+		s.Keys[letter] = f
+	}
+}
 
 func TestWholeLanguage(t *testing.T) {
 	got, err := Parse("s", []byte(script))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range got.Steps {
-		got.Steps[i].Pos = strict.Pos{}
-		if got.Steps[i].Send != nil {
-			got.Steps[i].Send.Pos = strict.Pos{}
-		}
-		for j := range got.Steps[i].Volley {
-			got.Steps[i].Volley[j].Pos = strict.Pos{}
-		}
-	}
-	for i := range got.Expect {
-		got.Expect[i].Pos = strict.Pos{}
-	}
-	for i := range got.Assume {
-		got.Assume[i].Pos = strict.Pos{}
-	}
+	placeless(got)
 	send := func(s Send) Send {
-		s.Caller = "first"
+		if s.Caller == "" {
+			s.Caller = CallerFirst
+		}
 		if s.Body == "" {
 			s.Body = BodyOriginal
 		}
@@ -140,8 +174,18 @@ func TestWholeLanguage(t *testing.T) {
 		s = send(s)
 		return Step{Send: &s}
 	}
+	comma := "{{key}},b"
 	want := &Scenario{
-		ID: "all-forms", Title: "T", About: "A", Kinds: []string{"create", "webhook"}, Needs: [][]string{{"key"}, {"fail", "counter"}},
+		ID: "all-forms", Title: "T", About: "A", Kinds: []string{"create", "webhook"}, Methods: []string{"POST", "PUT"},
+		Needs: [][]string{
+			{"key"}, {"fail", "counter"}, {"other_body"}, {"fail"}, {"invalid_body"}, {"replicas"}, {"reordered_body"}, {"other_query"},
+			{"other_caller"}, {"other_endpoint"}, {"credentials"}, {"renewable_caller"}, {"expire"}, {"hold"}, {"key_lifetime"}, {"retry_window"},
+		},
+		Disruptive: true,
+		Keys: map[string]KeyForm{
+			"C": {None: true}, "D": {Text: &comma}, "E": {Length: 300, Quoted: true}, "F": {Like: "A", First: 20},
+			"G": {Like: "A", Case: "upper"}, "H": {Like: "A", Lines: 2},
+		},
 		Adaptive: true, Overlap: true, File: "s", Text: script,
 		Steps: []Step{
 			step(Send{Key: "A", Background: true, Cut: &Cut{At: "half-body", After: 5 * time.Millisecond, By: "reset"}, Label: "lost"}),
@@ -156,6 +200,13 @@ func TestWholeLanguage(t *testing.T) {
 			step(Send{Key: KeyFresh, Times: 2, Label: "z"}),
 			step(Send{Key: KeyNone, Together: 5}),
 			step(Send{Key: "A", Body: BodyFail, UntilFinal: true}),
+			{Hook: &Hook{Run: "hold"}},
+			{Hook: &Hook{Run: "release"}},
+			{Volley: []Send{send(Send{Key: "C", Body: BodyInvalid, Replica: 2}), send(Send{Key: "D", Body: BodyReordered, Noise: true})}},
+			step(Send{Key: "E", OtherQuery: true, Times: 2, Every: 20 * time.Millisecond}),
+			step(Send{Key: "F", Caller: CallerOther, Other: true, Label: "theirs"}),
+			step(Send{Key: "G", Caller: CallerAnonymous}),
+			step(Send{Key: "H", Caller: CallerRenewed}),
 		},
 		Expect: []Expectation{
 			{Rule: "duplicate-creation", Created: &Created{PerKey: true, Since: "half", Until: "more", Below: "nothing-created"}},
@@ -164,11 +215,75 @@ func TestWholeLanguage(t *testing.T) {
 			{Rule: "fresh-key-deduplicated", Distinct: []string{"x", "z"}},
 			{Rule: "different-body-replayed", Refused: []string{"y"}, As: "mismatch"},
 			{Rule: "stuck-in-progress", Never: trace.ClassInProgress, Of: []string{"x"}},
+			{Rule: "key-shared-across-callers", Hidden: []string{"theirs"}},
+			{Rule: "different-body-replayed", OneOf: []string{"x", "y"}},
+			{Rule: "keys-collide", Alike: []string{"x", "y"}},
+			{Rule: "in-progress-hangs", Answered: []string{"x"}},
+			{Rule: "in-progress-inconsistent", Consistent: []string{"x", "y"}},
+			{Rule: "method-not-idempotent", Unchanged: &Unchanged{Since: "half", Until: "more"}},
+			{Rule: "method-not-idempotent", Unchanged: &Unchanged{Since: "half"}},
+			{Rule: "lifetime-below-retry-window", Outlives: "retry_window"},
 		},
 		Assume: []Expectation{{Accepted: []string{"x"}}, {Failed: []string{"lost"}}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
+	}
+}
+
+const onControl = `id: a
+title: T
+about: A
+on: control
+expect:
+  - {outlives: retry_window, rule: lifetime-below-retry-window}
+`
+
+func TestOnControl(t *testing.T) {
+	s, err := Parse("s", []byte(onControl))
+	if err != nil || !s.OnControl || s.Rounds != 0 || s.Steps != nil || !reflect.DeepEqual(s.Needs, [][]string{{"retry_window"}}) {
+		t.Errorf("got %+v, %v", s, err)
+	}
+}
+
+func TestDisruptive(t *testing.T) {
+	for hook, want := range map[string]bool{"restart": true, "crash": true, "reset": true, "expire": false} {
+		s, err := Parse("s", []byte(base("  - hook: {run: "+hook+", key: A}", "")))
+		if err != nil || s.Disruptive != want || !slices.Equal(s.Hooks(), []string{hook}) {
+			t.Errorf("%s: got %+v, %v", hook, s, err)
+		}
+	}
+}
+
+func TestScopes(t *testing.T) {
+	s, err := Parse("s", []byte(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"A", "B", "none", "C", "D", "E", "F", "G", "H"}; !slices.Equal(s.Letters(), want) {
+		t.Errorf("letters %v", s.Letters())
+	}
+	first := func(letter string) ScopeUse { return ScopeUse{Name: letter, Letter: letter, Caller: CallerFirst} }
+	want := []ScopeUse{
+		first("A"), first("B"), first("none"), first("C"), first("D"), first("E"),
+		{Name: "F@other/other", Letter: "F", Caller: CallerOther, Other: true},
+		{Name: "G@anonymous", Letter: "G", Caller: CallerAnonymous}, first("H"),
+	}
+	if !reflect.DeepEqual(s.Scopes(), want) {
+		t.Errorf("got %+v", s.Scopes())
+	}
+	var names []string
+	for _, send := range s.Sends() {
+		names = append(names, send.ScopeName())
+	}
+	if want := "A A B fresh none A C D E F@other/other G@anonymous H"; strings.Join(names, " ") != want {
+		t.Errorf("got %v", names)
+	}
+	if !slices.Equal(s.Hooks(), []string{"expire", "hold", "release"}) {
+		t.Errorf("hooks %v", s.Hooks())
+	}
+	if s.Requests() != 18 {
+		t.Errorf("%d requests", s.Requests())
 	}
 }
 
@@ -202,6 +317,16 @@ func base(step, expect string) string {
 	return text
 }
 
+// keyed is base with forms of keys in line 4.
+func keyed(forms string) string {
+	return strings.Replace(base("", ""), "rounds:", "keys: {"+forms+"}\nrounds:", 1)
+}
+
+// twoKeys is keyed with a send under B.
+func twoKeys(forms string) string {
+	return strings.Replace(keyed(forms), "expect:", "  - send: {key: B}\nexpect:", 1)
+}
+
 func TestMistakes(t *testing.T) {
 	rules := ruleIDs(t)
 	for _, c := range []struct{ reason, text, want string }{
@@ -209,9 +334,11 @@ func TestMistakes(t *testing.T) {
 		{"id", strings.Replace(base("", ""), "id: a", "id: A b", 1), "s:1:5: expected an id of small letters, digits and -, found \"A b\"\n1 | id: A b\n  |     ^~~"},
 		{"no title", strings.Replace(base("", ""), "title: T\n", "", 1), "s:1:1: missing field \"title\""},
 		{"no text", strings.Replace(base("", ""), "about: A", "about: ' '", 1), "s:3:8: expected text, found nothing"},
-		{"unknown field", strings.Replace(base("", ""), "rounds:", "keys: {}\nrounds:", 1), "s:4:1: unknown field \"keys\""},
+		{"unknown field", strings.Replace(base("", ""), "rounds:", "key: {}\nrounds:", 1), "s:4:1: unknown field \"key\""},
 		{"kind", strings.Replace(base("", ""), "rounds:", "applies: {kind: [creat]}\nrounds:", 1), "s:4:18: expected create, method or webhook, found \"creat\"; did you mean \"create\"?"},
-		{"need", strings.Replace(base("", ""), "rounds:", "needs: [otherbody]\nrounds:", 1), "s:4:9: expected key, other_body, key_lifetime, required, fail, fresh_key_creates or counter, found \"otherbody\"; did you mean \"other_body\"?"},
+		{"need", strings.Replace(base("", ""), "rounds:", "needs: [otherbody]\nrounds:", 1), "s:4:9: expected key, other_body, invalid_body, reordered_body, body, fail, key_lifetime, required, fresh_key_creates, counter, state, " +
+			"credentials, other_caller, renewable_caller, other_endpoint, other_query, replicas, double_click_one, retry_window, stores_4xx_no, stores_5xx_no, account_scope, lifetime_fits_wait, " +
+			"expire, restart, crash, break, hold or reset, found \"otherbody\"; did you mean \"other_body\"?"},
 		{"need of nothing", strings.Replace(base("", ""), "rounds:", "needs: [[]]\nrounds:", 1), "s:4:9: expected one of key, other_body,"},
 		{"rounds", strings.Replace(base("", ""), "rounds: 1", "rounds: 101", 1), "s:4:9: expected a number from 1 to 100, found \"101\""},
 		{"rounds in words", strings.Replace(base("", ""), "rounds: 1", "rounds: many", 1), "s:4:9: expected adaptive or a number of rounds from 1 to 100, found \"many\""},
@@ -222,8 +349,8 @@ func TestMistakes(t *testing.T) {
 		{"no key", base("  - send: {as: x}", ""), "s:7:11: missing field \"key\""},
 		{"key in small letters", base("  - send: {key: a}", ""), "s:7:17: expected a capital letter, none or fresh, found \"a\"\n7 |   - send: {key: a}\n  |                 ^"},
 		{"fresh without a letter", strings.Replace(base("", ""), "key: A", "key: fresh", 1), "s:6:17: `fresh` takes body, marker and set-up from the first letter, and none was sent before"},
-		{"body", base("  - send: {key: A, body: invalid}", ""), "s:7:26: expected original, other or fail, found \"invalid\""},
-		{"caller", base("  - send: {key: A, caller: other}", ""), "s:7:28: expected first, found \"other\""},
+		{"body", base("  - send: {key: A, body: wrong}", ""), "s:7:26: expected original, other, fail, invalid or reordered, found \"wrong\""},
+		{"caller", base("  - send: {key: A, caller: second}", ""), "s:7:28: expected first, other, anonymous, renewed or impostor, found \"second\""},
 		{"alone together", base("  - send: {key: A, together: 1}", ""), "s:7:30: expected a number from 2 to 1000, found \"1\""},
 		{"too often", base("  - send: {key: A, times: 101}", ""), "s:7:27: expected a number from 1 to 100, found \"101\""},
 		{"together and one after another", base("  - send: {key: A, together: 2, times: 2}", ""), "s:7:40: `together` and `times` do not go together: copies are released together or sent one after another"},
@@ -236,14 +363,59 @@ func TestMistakes(t *testing.T) {
 		{"never joined", base("  - send: {key: A, background: true, as: x}", ""), "s:6:3: background send \"x\" is never joined: add `join: x`"},
 		{"join of what is not open", base("  - join: first", ""), "s:7:11: unknown background send \"first\" (known: none)"},
 		{"volley of one", base("  - volley: [{key: A}]", ""), "s:7:13: expected 2 to 1000 requests to release together, found 1"},
-		{"burst in a volley", base("  - volley: [{key: A, together: 2}, {key: A}]", ""), "s:7:23: unknown field \"together\" (known: key, body, caller, cut, as)"},
+		{"burst in a volley", base("  - volley: [{key: A, together: 2}, {key: A}]", ""), "s:7:23: unknown field \"together\" (known: key, body, caller, endpoint, query, replica, noise, cut, as)"},
 		{"wait without a unit", base("  - wait: 5", ""), "s:7:11: expected a duration with a unit, found \"5\": write 5s, 5ms or 5m"},
 		{"wait for two things", base("  - wait: {expiry: 1, handling: 1}", ""), "s:7:23: expected one share, found both expiry and handling"},
 		{"wait for nobody's key", base("  - wait: {expiry: 1, of: B}", ""), "s:7:27: no send before uses key \"B\" (known: A)"},
 		{"wait without a key", base("  - wait: {expiry: 1}", ""), "s:7:11: missing field \"of\""},
 		{"share of nothing", base("  - wait: {handling: 0}", ""), "s:7:22: expected a number above 0 and up to 100, found \"0\""},
 		{"handling of a key", base("  - wait: {handling: 1, of: A}", ""), "s:7:29: `of` belongs to `expiry`: remove it"},
-		{"hook", base("  - hook: {run: restart, key: A}", ""), "s:7:17: expected expire, found \"restart\""},
+		{"hook", base("  - hook: {run: explode}", ""), "s:7:17: expected expire, restart, crash, break, heal, hold, release or reset, found \"explode\""},
+		{"hook without a key", base("  - hook: {run: expire}", ""), "s:7:11: missing field \"key\""},
+		{"hook never undone", base("  - hook: {run: break}", ""), "s:6:3: hook break is never undone: add `hook: {run: heal}`"},
+		{"hook undone without need", base("  - hook: {run: release}", ""), "s:7:17: hook release undoes hold, and no step before runs that"},
+		{"hook twice", base("  - hook: {run: hold}\n  - hook: {run: hold}\n  - hook: {run: release}", ""), "s:8:17: hook hold runs already: add `hook: {run: release}` before"},
+		{"endpoint", base("  - send: {key: A, endpoint: refunds}", ""), "s:7:30: expected other, found \"refunds\""},
+		{"body of the other endpoint", base("  - send: {key: A, endpoint: other, body: other}", ""), "s:7:43: the other endpoint is sent its own body: remove `body`"},
+		{"query of the other endpoint", base("  - send: {key: A, endpoint: other, query: other}", ""), "s:7:44: `endpoint` and `query` do not go together: the other query belongs to the endpoint itself"},
+		{"replica", base("  - send: {key: A, replica: 0}", ""), "s:7:29: expected a number from 1 to 9, found \"0\""},
+		{"every alone", base("  - send: {key: A, every: 5ms}", ""), "s:7:27: `every` is the time from one copy to the next: add `times: N` with N of 2 or more"},
+		{"every until", base("  - send: {key: A, times: 2, every: 5ms, until: final}", ""), "s:7:49: `every` and `until` do not go together: copies on schedule are not repeated; send once more with `until: final` after them"},
+		{"every in a volley", base("  - volley: [{key: A, every: 5ms}, {key: A}]", ""), "s:7:23: unknown field \"every\""},
+		{"fresh for another caller", base("  - send: {key: fresh, caller: other}", ""), "s:7:17: `fresh` is for the first caller and the endpoint itself: name a letter"},
+		{"fresh after another caller", strings.Replace(base("  - send: {key: fresh}", ""), "key: A, as", "key: A, caller: other, as", 1), "s:7:17: `fresh` takes body, marker and set-up from the first letter, A, which the first caller did not send to the endpoint itself before"},
+		{"form of small letters", keyed("a: {length: 5}"), "s:4:8: expected a capital letter, found \"a\"\n4 | keys: {a: {length: 5}}\n  |        ^"},
+		{"no keys", keyed(""), "s:4:7: expected the forms of letters, found an empty mapping"},
+		{"no form", keyed("A: {}"), "s:4:11: expected a form: none, text, length, like, first, case, quoted, lines"},
+		{"unknown form", keyed("A: {size: 5}"), "s:4:12: unknown field \"size\" (known: none, text, length, like, first, case, quoted, lines)"},
+		{"key never sent", keyed("B: {length: 5}"), "s:4:8: key B is never sent: remove its form, or send under it"},
+		{"like what is never sent", keyed("A: {like: B, first: 5}"), "s:4:8: key A is like B, which is never sent"},
+		{"like itself", keyed("A: {like: A, first: 5}"), "s:4:18: key A cannot be like itself: name another letter"},
+		{"like no letter", keyed("A: {like: none, first: 5}"), "s:4:18: expected a capital letter, found \"none\""},
+		{"like in everything", twoKeys("A: {like: B}"), "s:4:11: a key that is like B differs from it in something: add `first`, `case`, `quoted` or `lines`"},
+		{"like a chain", strings.Replace(twoKeys("A: {like: B, first: 5}, B: {like: C, first: 5}"), "{key: B}", "{key: B}\n  - send: {key: C}", 1), "s:4:18: key B is itself like C: name a letter that is like none"},
+		{"like nothing", twoKeys("A: {like: B, first: 5}, B: {none: true}"), "s:4:18: requests of B carry no key: name another letter"},
+		{"like a text", twoKeys("A: {like: B, first: 5}, B: {text: x}"), "s:4:18: key B is a fixed text: name a letter whose key is drawn"},
+		{"none with a form", keyed("A: {none: true, length: 5}"), "s:4:32: `none` and `length` do not go together: a key that is not sent has no form"},
+		{"text with a length", keyed("A: {text: x, length: 5}"), "s:4:29: `text` and `length` do not go together: the text is the whole key"},
+		{"text on two lines", keyed(`A: {text: "x\ny"}`), "s:4:18: expected a text without control characters, found \"x\\ny\""},
+		{"text with a placeholder", keyed(`A: {text: "{{uuid}}"}`), "s:4:18: expected no placeholder but {{key}}, found \"{{uuid}}\""},
+		{"case and a beginning", twoKeys("A: {like: B, case: upper, first: 5}"), "s:4:41: `case` and `first` do not go together: another case keeps the whole key"},
+		{"case of nothing", keyed("A: {case: upper}"), "s:4:18: `case` is about another key: add `like: LETTER`"},
+		{"case", twoKeys("A: {like: B, case: title}"), "s:4:27: expected upper or lower, found \"title\""},
+		{"nothing differs", twoKeys("A: {like: B, first: 36}"), "s:4:28: expected fewer than the 36 characters of the key, found 36: nothing would differ"},
+		{"one line", keyed("A: {lines: 1}"), "s:4:19: expected a number from 2 to 10, found \"1\""},
+		{"expiry of no key", strings.Replace(keyed("A: {none: true}"), "expect:", "  - wait: {expiry: 1, of: A}\nexpect:", 1), "s:8:27: requests of A carry no key: name another letter"},
+		{"method", strings.Replace(base("", ""), "rounds:", "applies: {method: [Delete]}\nrounds:", 1), "s:4:20: expected GET, POST, PUT, PATCH or DELETE, found \"Delete\""},
+		{"on what", strings.Replace(onControl, "control", "plan", 1), "s:4:5: expected control, found \"plan\""},
+		{"on control with rounds", strings.Replace(onControl, "expect", "rounds: 1\nexpect", 1), "s:5:9: `on: control` sends nothing of its own: remove `rounds`"},
+		{"on control with answers", onControl + "  - {created: 1, rule: key-ignored}\n", "s:7:6: `on: control` sends nothing of its own: expected outlives, found created"},
+		{"one of one", base("", "  - {one_of: [first], rule: key-ignored}"), "s:9:14: expected at least two labels, found one: they are compared with each other"},
+		{"unchanged since when", base("", "  - {unchanged: {}, rule: key-ignored}"), "s:9:17: missing field \"since\""},
+		{"unchanged the wrong way round", base("  - count: x\n  - count: y", "  - {unchanged: {since: y, until: x}, rule: key-ignored}"), "s:11:35: expected a reading after \"y\", found \"x\""},
+		{"since of another form", base("  - count: x", "  - {unchanged: {since: x}, since: x, rule: key-ignored}"), "s:10:36: `since` belongs to `created`: remove it"},
+		{"outlives what", base("", "  - {outlives: lifetime, rule: key-ignored}"), "s:9:16: expected retry_window, found \"lifetime\""},
+		{"no rule of a new form", base("", "  - {hidden: [first]}"), "s:9:5: missing field \"rule\""},
 		{"reading that exists", base("  - count: after", ""), "s:7:12: \"after\" is a reading that every round has: choose another name"},
 		{"reading twice", base("  - count: x\n  - count: x", ""), "s:8:12: duplicate reading \"x\": choose another name"},
 		{"unknown rule", base("", "  - {never: failed, rule: server-eror-on-retry}"), "s:9:27: unknown rule \"server-eror-on-retry\"; did you mean \"server-error-on-retry\"?"},
@@ -251,7 +423,7 @@ func TestMistakes(t *testing.T) {
 		{"no rule", base("", "  - {accepted: [first]}"), "s:9:5: missing field \"rule\"\n9 |   - {accepted: [first]}\n  |     ^"},
 		{"rule in an assumption", base("", "assume: [{accepted: [first], rule: key-ignored}]"), "s:9:30: unknown field \"rule\""},
 		{"two forms of an expectation", base("", "  - {same: [first], accepted: [first], rule: key-ignored}"), "s:9:21: expected one expectation, found both same and accepted"},
-		{"no form of an expectation", base("", "  - {rule: key-ignored}"), "s:9:5: expected an expectation: created, same, distinct, refused, accepted, failed or never"},
+		{"no form of an expectation", base("", "  - {rule: key-ignored}"), "s:9:5: expected an expectation: created, same, distinct, refused, accepted, failed, hidden, one_of, alike, answered, consistent, unchanged, outlives or never"},
 		{"unknown label", base("", "  - {same: [frist]}"), "s:9:13: unknown label \"frist\"; did you mean \"first\"? (known: first)\n9 |   - {same: [frist]}\n  |             ^~~~~"},
 		{"no labels", base("", "  - {same: []}"), "s:9:12: expected labels of sends, found an empty list"},
 		{"unknown label of", base("", "  - {never: failed, of: [x], rule: key-ignored}"), "s:9:26: unknown label \"x\" (known: first)"},
@@ -319,6 +491,7 @@ func FuzzScenario(f *testing.F) {
 		f.Add(string(text))
 	}
 	f.Add(script)
+	f.Add(onControl)
 	rules := ruleIDs(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		parsed := set{rules: rules}
@@ -337,7 +510,8 @@ func FuzzScenario(f *testing.F) {
 			return
 		}
 		s := list[0]
-		if s.ID == "" || len(s.Steps) == 0 || len(s.Expect) == 0 || !s.Adaptive && s.Rounds == 0 {
+		sends := len(s.Steps) > 0 && (s.Adaptive || s.Rounds > 0)
+		if s.ID == "" || sends == s.OnControl || len(s.Expect) == 0 || len(s.Scopes()) < len(s.Letters()) {
 			t.Errorf("accepted %+v", s)
 		}
 	})

@@ -1,5 +1,6 @@
 // Package count reads count-check hooks: an HTTP GET whose answer holds a number, or a command that
-// prints one. It reads once; when and how often to read is the engine's business.
+// prints one; and states, which are compared as text. It reads once; when and how often to read is the
+// engine's business.
 package count
 
 import (
@@ -8,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"os/exec"
 	"strconv"
@@ -23,12 +25,13 @@ import (
 // rawLimit is how much of an unexpected answer is kept to be shown: a few lines of a terminal.
 const rawLimit = 300
 
-// Get sends the GET of an HTTP counter for a caller and gives the exchange.
+// Get sends the GET of an HTTP counter for a caller and gives the exchange. A state is asked for in the same way: what
+// to send are Request, Headers and Caller alone.
 type Get func(ctx context.Context, c *plan.HTTPCounter, v plan.Values) trace.Exchange
 
-// Reader reads counters.
+// Reader reads counters and states.
 type Reader struct {
-	// Get is used for HTTP counters.
+	// Get is used for HTTP counters and states.
 	Get Get
 	// Dir is the folder in which commands run; empty means the current one.
 	Dir string
@@ -68,10 +71,18 @@ func (r *Reader) http(ctx context.Context, c *plan.HTTPCounter, v plan.Values, o
 	if c.Header != "" {
 		return headerNumber(x.Response.Headers, c.Header)
 	}
-	if x.Response.Body.Truncated {
-		return 0, fmt.Errorf("the answer is larger than limits.body (%d bytes kept of %d)", len(x.Response.Body.Bytes()), x.Response.Body.Size)
+	if err := whole(x.Response.Body); err != nil {
+		return 0, err
 	}
 	return jsonNumber(x.Response.Body.Bytes(), c)
+}
+
+// whole notes a body that was not kept whole.
+func whole(b trace.Body) error {
+	if b.Truncated {
+		return fmt.Errorf("the answer is larger than limits.body (%d bytes kept of %d)", len(b.Bytes()), b.Size)
+	}
+	return nil
 }
 
 func rawAnswer(a *trace.Response) string {
@@ -79,44 +90,77 @@ func rawAnswer(a *trace.Response) string {
 }
 
 func headerNumber(hs []trace.Header, name string) (int64, error) {
-	for _, h := range hs {
-		if strings.EqualFold(h.Name, name) {
-			return wholeNumber(strings.TrimSpace(h.Value))
-		}
+	lines := headerLines(hs, name)
+	if len(lines) == 0 {
+		return 0, noHeader(name)
 	}
-	return 0, fmt.Errorf("the answer has no header %s", name)
+	return wholeNumber(lines[0])
 }
 
+// headerLines are the values of a header, one for each line.
+func headerLines(hs []trace.Header, name string) []string {
+	var lines []string
+	for _, h := range hs {
+		if strings.EqualFold(h.Name, name) {
+			lines = append(lines, strings.TrimSpace(h.Value))
+		}
+	}
+	return lines
+}
+
+func noHeader(name string) error { return fmt.Errorf("the answer has no header %s", name) }
+
 func jsonNumber(body []byte, c *plan.HTTPCounter) (int64, error) {
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	var doc any
-	if err := dec.Decode(&doc); err != nil {
-		return 0, fmt.Errorf("expected JSON: %w", err)
-	}
 	query := c.Value + c.Length // exactly one of them is set
-	path, err := jsonpath.Parse(query)
+	found, err := selectOne(body, query)
 	if err != nil {
-		return 0, fmt.Errorf("JSONPath %s: %w", query, err)
-	}
-	found := path.Select(doc)
-	if len(found) != 1 {
-		return 0, fmt.Errorf("JSONPath %s matches %d places of the answer, expected one", query, len(found))
+		return 0, err
 	}
 	if c.Length != "" {
-		list, ok := found[0].([]any)
+		list, ok := found.([]any)
 		if !ok {
-			return 0, fmt.Errorf("expected a list at %s, found %s", query, kindOf(found[0]))
+			return 0, fmt.Errorf("expected a list at %s, found %s", query, kindOf(found))
 		}
 		return int64(len(list)), nil
 	}
-	switch n := found[0].(type) {
+	switch n := found.(type) {
 	case json.Number:
 		return wholeNumber(n.String())
 	case string:
 		return wholeNumber(n)
 	}
-	return 0, fmt.Errorf("expected a number at %s, found %s", query, kindOf(found[0]))
+	return 0, fmt.Errorf("expected a number at %s, found %s", query, kindOf(found))
+}
+
+// selectOne is the only place of a JSON text that a JSONPath matches. Several would come in no certain order.
+func selectOne(body []byte, query string) (any, error) {
+	doc, err := decode(body)
+	if err != nil {
+		return nil, fmt.Errorf("expected JSON: %w", err)
+	}
+	path, err := jsonpath.Parse(query)
+	if err != nil {
+		return nil, fmt.Errorf("JSONPath %s: %w", query, err)
+	}
+	found := path.Select(doc)
+	if len(found) != 1 {
+		return nil, fmt.Errorf("JSONPath %s matches %d places of the answer, expected one", query, len(found))
+	}
+	return found[0], nil
+}
+
+// decode reads a whole JSON text, numbers as they are written.
+func decode(body []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	var doc any
+	if err := dec.Decode(&doc); err != nil {
+		return nil, err
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("found more behind the end of it")
+	}
+	return doc, nil
 }
 
 func kindOf(v any) string {

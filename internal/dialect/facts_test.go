@@ -31,7 +31,7 @@ func published() []Dialect {
 	marked := Replay{Status: SameStatus, Body: Snapshot, Marker: replayed}
 	post := []string{"POST"}
 	return []Dialect{
-		{Name: "any", Mismatch: Refused, Statuses: statuses([]int{400, 409, 422}, nil, []int{202, 409, 423, 425, 429}), Waits: true, Lenient: true},
+		{Name: "any", Mismatch: Refused, Statuses: statuses([]int{400, 409, 422}, nil, []int{202, 409, 423, 425, 429}), Waits: true, Lenient: true, Replay: Replay{Status: SameStatus}},
 		{Name: "ietf", Key: trace.KeyPlace{In: "header", Name: "Idempotency-Key", Format: "sf-string"}, MissingKey: Refused, Mismatch: Refused,
 			Statuses: statuses(one(422), one(400), one(409)), Replay: stored,
 			Errors: ErrorBody{Type: "application/problem+json", Fields: []string{"type", "title", "detail"}, Link: "describedby"}},

@@ -114,6 +114,9 @@ type Scope struct {
 	Endpoint string
 }
 
+// ByCredential is true when a renewed credential is another caller, for whom a key is new.
+func (s Scope) ByCredential() bool { return s.Caller == "api-key" || s.Caller == "token" }
+
 // The values of Scope.Endpoint: what the same key means at another endpoint.
 const (
 	// Checked: it is refused like another body.

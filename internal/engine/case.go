@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
@@ -22,7 +23,7 @@ type caseRun struct {
 // the control allows it.
 func (c *caseRun) sends() bool {
 	ctl := c.e.t.Control
-	return c.t.Stop == nil && !c.s.Control && ctl != nil && ctl.Learned.Sound
+	return c.t.Stop == nil && !c.t.OnControl && ctl != nil && ctl.Learned.Sound
 }
 
 // run executes rounds until a violation, the last round, or something that stops the case. The turn is held
@@ -131,7 +132,7 @@ func (c *caseRun) violated(ctx context.Context, rd *round) bool {
 	return true
 }
 
-// unusable says why a body that the script uses does not work here; nil when it does.
+// unusable says why the script cannot be run on what the control found here; nil when it can.
 func (c *caseRun) unusable() *trace.Reason {
 	for body, why := range c.e.t.Control.Learned.Bodies {
 		if why != nil && c.s.UsesBody(body) {
@@ -203,8 +204,16 @@ func (c *caseRun) end() {
 
 // yield lets a case that waits for the turn go on.
 func (e *endpointRun) yield() {
-	if e.overlap {
-		e.turn.give()
-		e.turn.take()
+	e.turn.give()
+	e.turn.take()
+}
+
+// sleep waits for d. Others send meanwhile.
+func (e *endpointRun) sleep(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
 	}
+	e.turn.give()
+	defer e.turn.takeSoon()
+	return pause(ctx, d)
 }

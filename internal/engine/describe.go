@@ -3,6 +3,7 @@ package engine
 import (
 	"path/filepath"
 
+	"retrysafe/internal/dialect"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
 )
@@ -22,12 +23,35 @@ func describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 		IgnoreHeaders:      ep.IgnoreHeaders,
 		ReplayHeaders:      ep.ReplayHeaders,
 		Require:            ep.Require,
+		States:             ep.States,
+		RetryWindow:        trace.Nanos(ep.RetryWindow),
+		DoubleClick:        ep.DoubleClick,
+		RefusedWhere:       ep.RefusedWhere,
 		InProgressLimit:    trace.Nanos(p.Limits.InProgress),
 	}
+	documented(&f, p.Dialect)
 	for _, c := range ep.Counters {
 		f.Counters = append(f.Counters, trace.CounterFact{Name: c.Name, Rise: c.Rise, Marked: p.Counters[c.Name].Marked})
 	}
 	return trace.Endpoint{Name: ep.Name, Request: ep.Request.String(), Kind: ep.Kind, Line: ep.Pos.Line, Facts: f}
+}
+
+// documented adds what the convention says about replays and scopes.
+func documented(f *trace.Facts, d dialect.Dialect) {
+	f.Mismatch = d.Mismatch
+	f.ReplayStatuses = d.Replay.Statuses
+	f.AnyReplayStatus = len(d.Replay.Statuses) == 0 && d.Replay.Status != dialect.SameStatus
+	f.Conflicts = d.Replay.Body == dialect.Conflict
+	f.Fingerprint = d.Fingerprint
+	switch d.Scope.Endpoint {
+	case "":
+	case dialect.Checked:
+		f.EndpointScope = "checked"
+	case dialect.Shared:
+		f.EndpointScope = "none"
+	default:
+		f.EndpointScope = "independent"
+	}
 }
 
 // dirOf is the folder in which a plan's commands run; empty for a plan without a file.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
@@ -18,44 +18,88 @@ import (
 type endpointRun struct {
 	*run
 	plan *plan.Endpoint
-	t    *trace.Endpoint
-	used atomic.Int64 // requests sent to this endpoint and its set-up
+	// other is the plan's other endpoint for this one; nil when it names none.
+	other *plan.Endpoint
+	t     *trace.Endpoint
+	used  atomic.Int64 // requests sent to this endpoint and its set-up
 	// cases are the ones being run, in the order of t.Cases.
 	cases []*caseRun
 	// controls are the control's rounds, in the order of the record.
 	controls []*round
 	// busy says that the endpoint asked to be left alone; set while the turn is held. Nil as long as it did not.
 	busy *trace.Reason
-	// overlap is true when a case that waits lets others send meanwhile.
-	overlap bool
 }
 
-// execute runs the control and then the cases.
+// execute runs the control and then the cases, those that wait for a key to expire first.
 func (e *endpointRun) execute(ctx context.Context) {
+	if e.unmarked() {
+		e.others.Lock() // whoever else has an effect may move its counters
+		defer e.others.Unlock()
+	}
 	e.list()
 	if e.runnable() {
-		e.turn.take()
+		release := e.join(false)
 		e.control(ctx)
-		e.turn.give()
+		release()
 	}
-	e.overlap = e.mayOverlap()
 	var running sync.WaitGroup
-	for _, c := range e.cases {
+	for _, c := range e.inOrder() {
 		if !c.sends() {
 			c.end()
 			continue
 		}
-		e.turn.take()
+		alone := c.s.Alone() || !e.patient()
+		if alone || e.unmarked() {
+			running.Wait()
+		}
+		release := e.join(alone)
 		running.Go(func() {
 			defer c.end()
-			defer e.turn.give()
+			defer release()
 			c.run(ctx)
 		})
-		if !e.overlap {
+		if alone || e.unmarked() {
 			running.Wait()
 		}
 	}
 	running.Wait()
+}
+
+// join takes part in the run: beside others, or while nothing else is under way. The turn is held when it returns, and
+// given up by release.
+func (e *endpointRun) join(alone bool) (release func()) {
+	leave := func() {}
+	switch {
+	case e.unmarked(): // it is alone as a whole
+	case alone:
+		e.others.Lock()
+		leave = e.others.Unlock
+	default:
+		e.others.RLock()
+		leave = e.others.RUnlock
+	}
+	e.turn.take()
+	return func() {
+		e.turn.give()
+		leave()
+	}
+}
+
+// inOrder are the cases in the order of their start: what waits for a key to expire goes first, because the others fit
+// into its waits, and what must be alone last.
+func (e *endpointRun) inOrder() []*caseRun {
+	rank := func(c *caseRun) int {
+		switch {
+		case c.s.Alone():
+			return 2
+		case c.s.WaitsForExpiry():
+			return 0
+		}
+		return 1
+	}
+	ordered := slices.Clone(e.cases)
+	slices.SortStableFunc(ordered, func(a, b *caseRun) int { return rank(a) - rank(b) })
+	return ordered
 }
 
 // list makes the record of every case and says which need no requests.
@@ -63,7 +107,7 @@ func (e *endpointRun) list() {
 	e.t.Cases = make([]trace.Case, len(e.Scenarios))
 	for i, s := range e.Scenarios {
 		c := &caseRun{e: e, s: s, t: &e.t.Cases[i]}
-		*c.t = trace.Case{Scenario: s.ID, Title: s.Title, OnControl: s.Control, Stop: Unmet(e.Plan, e.plan, s, e.Effort)}
+		*c.t = trace.Case{Scenario: s.ID, Title: s.Title, OnControl: s.Control || s.OnControl, Stop: e.unmet(s)}
 		e.cases = append(e.cases, c)
 	}
 }
@@ -77,16 +121,15 @@ func (e *endpointRun) runnable() bool {
 	return false
 }
 
-// mayOverlap reports whether a case may send while another one waits. A counter without a marker would
-// see the other's effects. And where keys live hardly longer than a few requests take, a case that has to wait
-// for its turn would miss the moment it waited for: others hold the turn for up to eight requests of a
-// round, and a tenth of the lifetime is what the scenarios leave as margin.
-func (e *endpointRun) mayOverlap() bool {
-	for _, c := range e.t.Facts.Counters {
-		if !c.Marked {
-			return false
-		}
-	}
+// unmarked reports whether a counter of the endpoint has no marker: it would see the effects of others.
+func (e *endpointRun) unmarked() bool {
+	return slices.ContainsFunc(e.t.Facts.Counters, func(c trace.CounterFact) bool { return !c.Marked })
+}
+
+// patient reports whether a case may wait for the turn. Where keys live hardly longer than a few requests take, it would
+// miss the moment it waited for: another one holds the turn for up to eight requests of a round, and a tenth of the
+// lifetime is what the scenarios leave as margin.
+func (e *endpointRun) patient() bool {
 	if e.t.Control == nil || e.t.Facts.Lifetime == 0 {
 		return true
 	}
@@ -128,7 +171,7 @@ func (e *endpointRun) controlRound(ctx context.Context, s *scenarios.Scenario, n
 
 // cost is how many requests a round of the script sends when nothing has to be repeated.
 func (e *endpointRun) cost(s *scenarios.Scenario) int {
-	return s.Requests() + len(e.plan.Setup)*max(1, len(s.Letters()))
+	return requests(e.Plan, e.plan, s)
 }
 
 // learn has the control judged so far. What kept the tool itself from sending it comes first.
@@ -143,14 +186,16 @@ func (e *endpointRun) learn(ctx context.Context, stop *trace.Reason) {
 	}
 }
 
-// usedBodies are the bodies other than the original that must be known to work before a case relies on them.
+// usedBodies are the bodies other than the original that must be known to work, or to be refused, before a case
+// relies on them. What fails once cannot be tried before.
 func (e *endpointRun) usedBodies() []string {
-	for _, c := range e.cases {
-		if c.t.Stop == nil && c.s.UsesBody(scenarios.BodyOther) {
-			return []string{scenarios.BodyOther}
+	var out []string
+	for _, body := range []string{scenarios.BodyOther, scenarios.BodyReordered, scenarios.BodyInvalid} {
+		if slices.ContainsFunc(e.cases, func(c *caseRun) bool { return c.t.Stop == nil && c.s.UsesBody(body) }) {
+			out = append(out, body)
 		}
 	}
-	return nil
+	return out
 }
 
 // controlWith is the control's script with another body.
@@ -243,13 +288,4 @@ func outOfBudget(of string, budget int, flag string) *trace.Reason {
 	return &trace.Reason{Code: trace.OutOfBudget,
 		Detail: fmt.Sprintf("the budget of %s, %d requests, is used up", of, budget),
 		Enable: fmt.Sprintf("%s %d", flag, 2*budget)}
-}
-
-// sleep waits for d. Where cases may overlap, others send meanwhile.
-func (e *endpointRun) sleep(ctx context.Context, d time.Duration) bool {
-	if e.overlap && d > 0 {
-		e.turn.give()
-		defer e.turn.take()
-	}
-	return pause(ctx, d)
 }

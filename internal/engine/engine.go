@@ -4,7 +4,9 @@
 //
 // The flow: for each endpoint the control, then the cases. One case sends at a time (it has the turn), so
 // that no case disturbs another's timing; while a case only waits (a lifetime, a back-off, counters
-// settling) the next one goes on. When all is done every marked counter is read once more.
+// settling) another one goes on, also one of the next endpoints. What changes the system under test for all (a restart, a
+// dependency that fails) and what counts by a counter without a marker runs while nothing else does. When all is done
+// every marked counter is read once more.
 package engine
 
 import (
@@ -12,6 +14,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"retrysafe/internal/count"
 	"retrysafe/internal/fire"
@@ -61,6 +65,8 @@ type Config struct {
 	// EndpointBudget is the most requests that may be sent to one endpoint and its set-up, and MaxRequests
 	// to all together; 0 means no bound.
 	EndpointBudget, MaxRequests int
+	// AllowDisruptive lets scenarios run that disturb others.
+	AllowDisruptive bool
 	// OnCase is told of each case when it has ended, one call at a time; nil for none. The late sweep and
 	// Run's end may still add readings to the case.
 	OnCase func(ep *trace.Endpoint, c *trace.Case)
@@ -71,15 +77,18 @@ type Config struct {
 // Run executes the scenarios on the endpoints and gives the record, without verdicts. When ctx ends, so does
 // the run: cases that were under way have a Stop of code Interrupted.
 func Run(ctx context.Context, cfg Config) []trace.Endpoint {
-	r := &run{Config: cfg, turn: newTurn()}
+	r := &run{Config: cfg}
 	r.counts = count.Reader{Get: r.getCounter, Dir: dirOf(cfg.Plan.File), Timeout: cfg.Plan.Limits.Count}
 	out := make([]trace.Endpoint, len(cfg.Endpoints))
 	runs := make([]*endpointRun, len(cfg.Endpoints))
+	var g errgroup.Group
+	g.SetLimit(endpointsAtOnce)
 	for i := range cfg.Endpoints {
 		out[i] = describe(cfg.Plan, &cfg.Endpoints[i])
-		runs[i] = &endpointRun{run: r, plan: &cfg.Endpoints[i], t: &out[i]}
-		runs[i].execute(ctx)
+		runs[i] = &endpointRun{run: r, plan: &cfg.Endpoints[i], other: r.otherOf(&cfg.Endpoints[i]), t: &out[i]}
+		g.Go(func() error { runs[i].execute(ctx); return nil })
 	}
+	_ = g.Wait()
 	if last := lastCounted(runs); last > 0 {
 		pause(ctx, cfg.Effort.Late-(cfg.Clock()-last).Duration())
 	}
@@ -87,6 +96,20 @@ func Run(ctx context.Context, cfg Config) []trace.Endpoint {
 		er.sweep(ctx)
 	}
 	return out
+}
+
+// endpointsAtOnce is how many endpoints are under way at the same time. One sends at a time all the same: it is their
+// waits that overlap, and four of them fill most of what a lifetime of a few seconds leaves idle.
+const endpointsAtOnce = 4
+
+// otherOf is the endpoint that ep names as its other one; nil when it names none.
+func (r *run) otherOf(ep *plan.Endpoint) *plan.Endpoint {
+	for i := range r.Plan.Endpoints {
+		if other := &r.Plan.Endpoints[i]; ep.OtherEndpoint != "" && other.Name == ep.OtherEndpoint {
+			return other
+		}
+	}
+	return nil
 }
 
 // lastCounted is when the last request ended whose effects are worth another look; 0 when there is none. A case that
@@ -111,8 +134,11 @@ func lastCounted(runs []*endpointRun) trace.Nanos {
 // run is the state that all endpoints share.
 type run struct {
 	Config
-	turn     turn
+	turn turn
+	// others is held for reading by every case that goes well with others, and for writing by one that does not.
+	others   sync.RWMutex
 	counts   count.Reader
+	creds    credentials
 	ids      atomic.Int64
 	requests atomic.Int64
 	events   sync.Mutex
@@ -137,18 +163,6 @@ func Requests(endpoints []trace.Endpoint) int {
 	}
 	return n
 }
-
-// turn is held by the one case that may send. Waiters get it in the order in which they asked.
-type turn chan struct{}
-
-func newTurn() turn {
-	t := make(turn, 1)
-	t <- struct{}{}
-	return t
-}
-
-func (t turn) take() { <-t }
-func (t turn) give() { t <- struct{}{} }
 
 // pause waits for d or until ctx ends, and reports whether it waited the whole time.
 func pause(ctx context.Context, d time.Duration) bool {

@@ -13,9 +13,11 @@ import (
 	"retrysafe/scenarios"
 )
 
+func letter(name string) scenarios.ScopeUse { return scenarios.ScopeUse{Name: name, Letter: name} }
+
 func TestIdentity(t *testing.T) {
-	a := newScope("seed", "A", "create order", "1")
-	again := newScope("seed", "A", "create order", "1")
+	a := newScope("seed", letter("A"), nil, "create order", "1")
+	again := newScope("seed", letter("A"), nil, "create order", "1")
 	if a.Key != again.Key || a.Marker != again.Marker || a.uuid != again.uuid {
 		t.Error("the same seed and place must draw the same identity")
 	}
@@ -25,11 +27,11 @@ func TestIdentity(t *testing.T) {
 		reason string
 	}{
 		{a, "the first"},
-		{newScope("seed", "B", "create order", "1"), "another letter"},
-		{newScope("seed", "A", "create order", "2"), "another round"},
-		{newScope("seed", "A", "create payment", "1"), "another endpoint"},
-		{newScope("deed", "A", "create order", "1"), "another seed"},
-		{newScope("seed", "A", "create ", "order1"), "the same letters cut elsewhere"},
+		{newScope("seed", letter("B"), nil, "create order", "1"), "another letter"},
+		{newScope("seed", letter("A"), nil, "create order", "2"), "another round"},
+		{newScope("seed", letter("A"), nil, "create payment", "1"), "another endpoint"},
+		{newScope("deed", letter("A"), nil, "create order", "1"), "another seed"},
+		{newScope("seed", letter("A"), nil, "create ", "order1"), "the same letters cut elsewhere"},
 	} {
 		for _, v := range []string{c.s.Key, c.s.Marker, c.s.uuid} {
 			if before, ok := seen[v]; ok {
@@ -44,13 +46,13 @@ func TestIdentity(t *testing.T) {
 	if !regexp.MustCompile(`^[a-z][a-z0-9]{25}$`).MatchString(a.Marker) {
 		t.Errorf("the marker %q is not 26 letters and digits", a.Marker)
 	}
-	if k := newScope("seed", keyless, "x").Key; k != "" {
+	if k := newScope("seed", scenarios.ScopeUse{Name: "none", Letter: "none"}, nil, "x").Key; k != "" {
 		t.Errorf("requests without a key have the key %q", k)
 	}
 }
 
 func TestValues(t *testing.T) {
-	sc := newScope("seed", "A", "x")
+	sc := newScope("seed", letter("A"), nil, "x")
 	sc.captures["cart"] = "c-1"
 	v := values{scope: sc, key: sc.Key, nonce: "1"}
 	for _, c := range []struct {
@@ -181,7 +183,7 @@ func TestUnmet(t *testing.T) {
 	} {
 		ep.KeyLifetime = c.life
 		var got trace.Code
-		if r := Unmet(p, ep, &c.s, Efforts()[1]); r != nil {
+		if r := Unmet(p, ep, &c.s, Efforts()[1], false); r != nil {
 			got = r.Code
 		}
 		if got != c.want {
@@ -190,9 +192,27 @@ func TestUnmet(t *testing.T) {
 	}
 }
 
+// TestTurnKeepsMoments shows that whoever slept until a moment goes before those who only wait to begin.
+func TestTurnKeepsMoments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tn := &turn{}
+		tn.take()
+		order := make(chan string, 2)
+		go func() { tn.take(); order <- "usual"; tn.give() }()
+		synctest.Wait()
+		go func() { tn.takeSoon(); order <- "soon"; tn.give() }()
+		synctest.Wait()
+		tn.give()
+		if a, b := <-order, <-order; a != "soon" || b != "usual" {
+			t.Errorf("got %s before %s", a, b)
+		}
+		tn.take() // free again
+	})
+}
+
 func TestTurnIsFair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tn := newTurn()
+		tn := &turn{}
 		tn.take()
 		var order []int
 		for i := range 3 {

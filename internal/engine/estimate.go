@@ -22,18 +22,20 @@ type Estimate struct {
 }
 
 // EstimateRun gives the worst case for each endpoint. Nothing is sent.
-func EstimateRun(p *plan.Plan, endpoints []plan.Endpoint, control *scenarios.Scenario, list []*scenarios.Scenario, effort Effort) []Estimate {
+func EstimateRun(p *plan.Plan, endpoints []plan.Endpoint, control *scenarios.Scenario, list []*scenarios.Scenario, effort Effort, disruptive bool) []Estimate {
 	out := make([]Estimate, len(endpoints))
 	for i := range endpoints {
 		ep, e := &endpoints[i], &out[i]
 		e.Endpoint = ep.Name
-		otherBody := false
+		bodies := map[string]bool{}
 		for _, s := range list {
-			if Unmet(p, ep, s, effort) != nil {
+			if Unmet(p, ep, s, effort, disruptive) != nil {
 				continue
 			}
 			e.Scenarios = append(e.Scenarios, s.ID)
-			otherBody = otherBody || s.UsesBody(scenarios.BodyOther)
+			for _, body := range []string{scenarios.BodyOther, scenarios.BodyReordered, scenarios.BodyInvalid} {
+				bodies[body] = bodies[body] || s.UsesBody(body)
+			}
 			if !s.Control {
 				e.add(p, ep, s, effort)
 			}
@@ -41,8 +43,10 @@ func EstimateRun(p *plan.Plan, endpoints []plan.Endpoint, control *scenarios.Sce
 		if len(e.Scenarios) > 0 {
 			e.add(p, ep, control, effort)
 		}
-		if otherBody {
-			e.addRounds(ep, control, 1)
+		for _, used := range bodies {
+			if used {
+				e.addRounds(p, ep, control, 1)
+			}
 		}
 	}
 	return out
@@ -50,20 +54,37 @@ func EstimateRun(p *plan.Plan, endpoints []plan.Endpoint, control *scenarios.Sce
 
 func (e *Estimate) add(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario, effort Effort) {
 	for round := range effort.rounds(s) {
-		e.addRounds(ep, effort.script(s, round+1), 1)
+		e.addRounds(p, ep, effort.script(s, round+1), 1)
 	}
 	for _, st := range s.Steps {
 		if st.Wait == nil {
 			continue
 		}
 		e.Waits += st.Wait.For
-		if !hasHook(p, "expire") {
-			e.Waits += time.Duration(st.Wait.Expiry * float64(ep.KeyLifetime))
+		if expiry := time.Duration(st.Wait.Expiry * float64(ep.KeyLifetime)); expiry <= p.Limits.Wait {
+			e.Waits += expiry
 		}
 	}
 }
 
-func (e *Estimate) addRounds(ep *plan.Endpoint, s *scenarios.Scenario, rounds int) {
-	e.Requests += rounds * (s.Requests() + len(ep.Setup)*max(1, len(s.Letters())))
+func (e *Estimate) addRounds(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario, rounds int) {
+	e.Requests += rounds * requests(p, ep, s)
 	e.Creations += rounds * s.Requests()
+}
+
+// requests is how many requests a round of the script sends when nothing has to be repeated, set-up included.
+func requests(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario) int {
+	n, own := s.Requests(), 0
+	for _, use := range s.Scopes() {
+		if !use.Other {
+			own++
+			continue
+		}
+		for i := range p.Endpoints {
+			if p.Endpoints[i].Name == ep.OtherEndpoint {
+				n += len(p.Endpoints[i].Setup)
+			}
+		}
+	}
+	return n + len(ep.Setup)*max(1, own)
 }

@@ -6,10 +6,12 @@ import (
 	"encoding/base32"
 	"encoding/hex"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
 	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
 )
 
 // draw gives 32 bytes that depend on the seed and the parts alone, so that the same seed draws the same
@@ -39,27 +41,86 @@ func marker(b []byte) string {
 // scope is an identity under which requests are rendered.
 type scope struct {
 	trace.Scope
+	// caller is whose credentials are used, other is true for requests to the plan's other endpoint.
+	caller string
+	other  bool
+	// keyed is true when the requests carry a key, which may be the empty text.
+	keyed bool
+	// lines are the values of the header lines that carry the key; nil for one line with Key.
+	lines []string
+	// quoted is true when the form of the key puts it into quotes.
+	quoted bool
 	// captures are as they were answered; the trace holds them with secrets replaced.
 	captures map[string]string
 	uuid     string
 	span     string
-	now      string
+	// now and date are when the identity was drawn, as RFC 3339 and as a date of HTTP.
+	now, date string
 }
 
-func newScope(seed, name string, path ...string) *scope {
-	b := draw(seed, append(path, "scope", name)...)
-	k := draw(seed, append(path, "key", name)...)
+// newScope draws an identity. Its key belongs to the letter, in the given forms; marker and the rest to the name.
+func newScope(seed string, use scenarios.ScopeUse, forms map[string]scenarios.KeyForm, path ...string) *scope {
+	b := draw(seed, append(path, "scope", use.Name)...)
 	s := &scope{
-		Scope:    trace.Scope{Name: name, Marker: marker(b)},
+		Scope:    trace.Scope{Name: use.Name, Marker: marker(b)},
+		caller:   use.Caller,
+		other:    use.Other,
+		keyed:    use.Letter != scenarios.KeyNone && !forms[use.Letter].None,
+		quoted:   forms[use.Letter].Quoted,
 		captures: map[string]string{},
 		uuid:     uuid(b),
-		span:     hex.EncodeToString(k[16:24]),
+		span:     hex.EncodeToString(draw(seed, append(path, "span", use.Name)...)[:8]),
 		now:      time.Now().UTC().Format(time.RFC3339),
+		date:     time.Now().UTC().Format(http.TimeFormat),
 	}
-	if name != keyless {
-		s.Key = uuid(k)
+	if s.keyed {
+		s.lines = keyLines(seed, use.Letter, forms, path...)
+		s.Key = strings.Join(s.lines, ", ") // as a server that joins header lines reads it (RFC 9110 section 5.3)
 	}
 	return s
+}
+
+// keyLines draws the key of a letter: one text for each header line that carries it, nearly always one.
+func keyLines(seed, letter string, forms map[string]scenarios.KeyForm, path ...string) []string {
+	form := forms[letter]
+	var like []string
+	if form.Like != "" {
+		like = keyLines(seed, form.Like, forms, path...)
+	}
+	out := make([]string, max(1, form.Lines))
+	for i := range out {
+		out[i] = drawKey(seed, form, append(path, "key", letter, fmt.Sprint(i))...)
+	}
+	switch {
+	case form.Text != nil:
+		out[0] = strings.ReplaceAll(*form.Text, "{{key}}", out[0])
+	case like == nil:
+	case form.Lines > 1:
+		out[0] = like[0]
+	case form.Case == "upper":
+		out[0] = strings.ToUpper(like[0])
+	case form.Case == "lower":
+		out[0] = strings.ToLower(like[0])
+	case form.First > 0:
+		shared := like[0][:min(form.First, len(like[0]))]
+		length := max(form.Length, len(like[0]))
+		out[0] = shared + drawKey(seed, scenarios.KeyForm{Length: length - len(shared)}, append(path, "key", letter)...)
+	default:
+		out[0] = like[0]
+	}
+	return out
+}
+
+// drawKey is a UUID, or as many characters of UUIDs as the form asks for.
+func drawKey(seed string, form scenarios.KeyForm, path ...string) string {
+	key := uuid(draw(seed, path...))
+	if form.Length == 0 {
+		return key
+	}
+	for n := 0; len(key) < form.Length; n++ {
+		key += uuid(draw(seed, append(path, fmt.Sprint(n))...))
+	}
+	return key[:form.Length]
 }
 
 // values fills in placeholders for one request of a scope.

@@ -11,6 +11,7 @@ import (
 	"retrysafe/internal/fire"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
 )
 
 const (
@@ -39,6 +40,9 @@ func (rd *round) asks() []ask {
 		first := len(out)
 	scopes:
 		for _, sc := range rd.all() {
+			if sc.other {
+				continue
+			}
 			v := values{scope: sc, key: sc.Key}
 			for i := first; i < len(out); i++ {
 				if source(c, out[i].values) == source(c, v) {
@@ -84,19 +88,37 @@ func (rd *round) look(ctx context.Context, name string) {
 		})
 	}
 	_ = g.Wait() // what went wrong is in the values
+	states := rd.states(ctx)
 	now := rd.e.Clock()
 	r := rd.reading(name)
 	if r == nil {
-		rd.t.Readings = append(rd.t.Readings, trace.Reading{Name: name, At: now, Polls: 1, Values: found})
+		rd.t.Readings = append(rd.t.Readings, trace.Reading{Name: name, At: now, Polls: 1, Values: found, States: states})
 		return
 	}
 	r.Polls++
-	if same(r.Values, found) {
+	if same(r.Values, found) && slices.Equal(r.States, states) {
 		r.Still += now - r.At
 	} else {
 		r.Still = 0
 	}
-	r.At, r.Values = now, found
+	r.At, r.Values, r.States = now, found, states
+}
+
+// states reads the endpoint's states for every scope.
+func (rd *round) states(ctx context.Context) []trace.StateValue {
+	var out []trace.StateValue
+	for _, name := range rd.e.plan.States {
+		for _, sc := range rd.scopes {
+			if sc.other {
+				continue
+			}
+			v := rd.e.counts.ReadState(ctx, rd.e.Plan.States[name], values{scope: sc, key: sc.Key})
+			v.Scope = sc.Name
+			v.Source, v.Value, v.Error = rd.e.Redactor.String(v.Source), rd.e.Redactor.String(v.Value), rd.e.Redactor.String(v.Error)
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 func (rd *round) reading(name string) *trace.Reading {
@@ -165,7 +187,7 @@ type settling struct {
 // limits.count, then until nothing has changed for the endpoint's settle time or twice the lag that the
 // control saw.
 func settleAll(ctx context.Context, e *endpointRun, rounds []*round) {
-	if len(e.plan.Counters) == 0 {
+	if len(e.plan.Counters) == 0 && len(e.plan.States) == 0 {
 		return
 	}
 	still := trace.Nanos(e.plan.Settle)
@@ -208,9 +230,9 @@ func (s *settling) final(start, still trace.Nanos, waited bool) bool {
 
 func (rd *round) latest() *trace.Reading { return &rd.t.Readings[len(rd.t.Readings)-1] }
 
-// watchIdle looks at counters without a marker and gives them time to move by themselves.
+// watchIdle looks at counters without a marker and at states, and gives them time to move by themselves.
 func (rd *round) watchIdle(ctx context.Context) {
-	if !rd.watch || !rd.unmarked() {
+	if !rd.watch || !rd.unmarked() && len(rd.e.plan.States) == 0 {
 		return
 	}
 	rd.look(ctx, trace.ReadingIdle)
@@ -228,19 +250,12 @@ func (rd *round) watchAgain(ctx context.Context) {
 	rd.look(ctx, trace.ReadingIdle)
 }
 
-func (rd *round) unmarked() bool {
-	for _, c := range rd.e.plan.Counters {
-		if !rd.e.Plan.Counters[c.Name].Marked {
-			return true
-		}
-	}
-	return false
-}
+func (rd *round) unmarked() bool { return rd.e.unmarked() }
 
-// seeEffect notes on the unanswered copies of a key that the counters show its effect and have been
+// seeEffect notes on the unanswered copies of a scope that the counters show its effect and have been
 // still, so that a refusal from then on is no longer "in progress".
-func (rd *round) seeEffect(ctx context.Context, key string) {
-	if len(rd.e.plan.Counters) == 0 || !rd.unanswered(key) {
+func (rd *round) seeEffect(ctx context.Context, scope string) {
+	if len(rd.e.plan.Counters) == 0 || !rd.unanswered(scope) {
 		return
 	}
 	rd.look(ctx, trace.ReadingAfter)
@@ -250,15 +265,15 @@ func (rd *round) seeEffect(ctx context.Context, key string) {
 		return
 	}
 	for i := range rd.t.Exchanges {
-		if x := &rd.t.Exchanges[i]; x.Key == key && !x.Complete() && x.EffectSeen == 0 {
+		if x := &rd.t.Exchanges[i]; x.Scope == scope && !x.Complete() && x.EffectSeen == 0 {
 			x.EffectSeen = r.At
 		}
 	}
 }
 
-func (rd *round) unanswered(key string) bool {
+func (rd *round) unanswered(scope string) bool {
 	for i := range rd.t.Exchanges {
-		if x := &rd.t.Exchanges[i]; x.Key == key && !x.Complete() && x.EffectSeen == 0 {
+		if x := &rd.t.Exchanges[i]; x.Scope == scope && !x.Complete() && x.EffectSeen == 0 {
 			return true
 		}
 	}
@@ -267,21 +282,42 @@ func (rd *round) unanswered(key string) bool {
 
 // getCounter sends the GET of an HTTP counter.
 func (r *run) getCounter(ctx context.Context, c *plan.HTTPCounter, v plan.Values) trace.Exchange {
-	shot, err := r.request(c.Request, c.Headers, r.caller(c.Caller), plan.Body{}, trace.KeyPlace{}, v.(values))
-	if err != nil {
-		return trace.Exchange{Broke: trace.PhaseDial, Error: err.Error()}
+	return r.getFor(ctx, c.Request, c.Headers, r.readerOf(c.Caller, v.(values)), v.(values))
+}
+
+// readerOf is who reads a counter or a state: the caller that the plan names, else the one whose scope it is about.
+func (r *run) readerOf(name string, v values) *plan.Caller {
+	if name == "" && v.caller == scenarios.CallerOther {
+		return r.callerFor(v.caller)
 	}
-	return r.Client.Send(ctx, shot)
+	return r.callerNamed(name)
+}
+
+// getFor sends a GET as a caller, and once more when its credentials have run out.
+func (r *run) getFor(ctx context.Context, req plan.RequestTemplate, headers []plan.HeaderTemplate, caller *plan.Caller, v values) trace.Exchange {
+	var x trace.Exchange
+	for _, renew := range []bool{false, true} {
+		cred, err := r.credential(ctx, caller, renew)
+		if err != nil {
+			return trace.Exchange{Broke: trace.PhaseDial, Error: err.Error()}
+		}
+		shot, err := r.request(req, headers, cred, plan.Body{}, trace.KeyPlace{}, v)
+		if err != nil {
+			return trace.Exchange{Broke: trace.PhaseDial, Error: err.Error()}
+		}
+		if x = r.Client.Send(ctx, shot); !ranOut(&x, caller) {
+			break
+		}
+	}
+	return x
 }
 
 // get asks for a URL that the endpoint itself named.
 func (r *run) get(ctx context.Context, target string, sc *scope) trace.Exchange {
 	h := headerList{}
 	h.set("User-Agent", r.UserAgent)
-	for _, t := range r.caller("") {
-		if value, err := t.Render(values{scope: sc}); err == nil {
-			h.set(t.Name, value)
-		}
+	if cred, err := r.credential(ctx, r.callerNamed(""), false); err == nil {
+		_ = cred.apply(&h, values{scope: sc}) // a header that cannot be made is left out
 	}
 	x := r.send(ctx, fire.Shot{Method: "GET", URL: target, Header: h})
 	x.Step = -1

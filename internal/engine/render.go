@@ -1,44 +1,104 @@
 package engine
 
 import (
+	"context"
+	"encoding/hex"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
+	"time"
 
 	"retrysafe/internal/fire"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
+	"retrysafe/internal/webhook"
 	"retrysafe/scenarios"
 )
 
-// sendShot renders a request of the endpoint under test: the same scope, key and body give the same bytes,
-// but for the placeholders that change with every send.
-func (rd *round) sendShot(s *scenarios.Send, sc *scope, key string) (fire.Shot, error) {
-	ep := rd.e.plan
-	body, headers := ep.Body, ep.Headers
+// sendShot renders a request of a script: the same scope, key and body give the same bytes, but for the placeholders
+// that change with every send.
+func (rd *round) sendShot(ctx context.Context, s *scenarios.Send, sc *scope) (fire.Shot, error) {
+	caller := rd.e.callerFor(s.Caller)
+	obtain := func() (credential, error) { return rd.e.credential(ctx, caller, false) }
+	if s.Caller == scenarios.CallerRenewed {
+		obtain = func() (credential, error) { return rd.e.anew(ctx, caller) }
+	}
+	cred, err := obtain()
+	if err != nil {
+		return fire.Shot{}, err
+	}
+	ep, body, headers := rd.e.plan, rd.e.plan.Body, rd.e.plan.Headers
 	switch s.Body {
 	case scenarios.BodyOther:
 		body = ep.OtherBody
+	case scenarios.BodyInvalid:
+		body = ep.InvalidBody
+	case scenarios.BodyReordered:
+		body = ep.Reordered
 	case scenarios.BodyFail:
 		body, headers = ep.Fail.Body, append(headers[:len(headers):len(headers)], ep.Fail.Headers...)
 	}
-	v := values{scope: sc, key: key, nonce: fmt.Sprint(rd.e.Seed, rd.e.ids.Load())}
-	shot, err := rd.e.request(ep.Request, headers, rd.e.caller(""), body, ep.Key, v)
+	if s.Other {
+		ep = rd.e.other
+		body, headers = ep.Body, ep.Headers
+	}
+	v := values{scope: sc, key: sc.Key, nonce: fmt.Sprint(rd.e.Seed, rd.e.ids.Load())}
+	t := rd.e.template(ep.Request, headers, body, ep.Key)
+	t.credential, t.webhook = cred, ep.Webhook
+	if s.Replica > 0 {
+		t.target = rd.e.Plan.Replicas[s.Replica-1]
+	}
+	if s.OtherQuery {
+		t.query = ep.OtherQuery
+	}
+	t.noise = s.Noise
+	shot, err := t.render(v)
 	if err == nil && s.Cut != nil {
 		shot.Cut = &trace.Cut{At: s.Cut.At, After: trace.Nanos(s.Cut.After), By: s.Cut.By}
 	}
 	return shot, err
 }
 
-// request renders one request. A header that is given twice is sent once, as the last one says.
-func (r *run) request(req plan.RequestTemplate, headers, credentials []plan.HeaderTemplate, body plan.Body, place trace.KeyPlace, v values) (fire.Shot, error) {
-	target := req.URL(r.Plan.Target, v)
-	if place.In == "query" {
-		target = plan.WithQuery(target, place.Name, v.key)
+// template is everything that one request is made from.
+type template struct {
+	r          *run
+	request    plan.RequestTemplate
+	target     string
+	query      []plan.QueryParameter
+	headers    []plan.HeaderTemplate
+	credential credential
+	body       plan.Body
+	place      trace.KeyPlace
+	webhook    *plan.Webhook
+	// noise changes what must not matter.
+	noise bool
+}
+
+func (r *run) template(req plan.RequestTemplate, headers []plan.HeaderTemplate, body plan.Body, place trace.KeyPlace) template {
+	return template{r: r, request: req, target: r.Plan.Target, headers: headers, body: body, place: place}
+}
+
+// request renders one request without anything special.
+func (r *run) request(req plan.RequestTemplate, headers []plan.HeaderTemplate, cred credential, body plan.Body, place trace.KeyPlace, v values) (fire.Shot, error) {
+	t := r.template(req, headers, body, place)
+	t.credential = cred
+	return t.render(v)
+}
+
+// render fills everything in. A header that is given twice is sent once, as the last one says.
+func (t template) render(v values) (fire.Shot, error) {
+	target := t.request.URL(t.target, v)
+	for _, q := range t.query {
+		target = plan.WithQuery(target, q.Name, q.Value.Render(v))
 	}
-	if place.In == "json" {
+	if t.place.In == "query" {
+		target = plan.WithQuery(target, t.place.Name, v.key)
+	}
+	body := t.body
+	if t.place.In == "json" {
 		var err error
-		if body, err = body.WithKey(place.Name, v.key); err != nil {
+		if body, err = body.WithKey(t.place.Name, v.key); err != nil {
 			return fire.Shot{}, err
 		}
 	}
@@ -46,26 +106,74 @@ func (r *run) request(req plan.RequestTemplate, headers, credentials []plan.Head
 	if err != nil {
 		return fire.Shot{}, err
 	}
-	h := headerList{}
-	h.set("User-Agent", r.UserAgent)
-	h.set("Accept", "*/*")
-	if t := body.ContentType(); t != "" {
-		h.set("Content-Type", t)
+	h, err := t.headerLines(body.ContentType(), text, v)
+	if err != nil {
+		return fire.Shot{}, err
 	}
-	for _, list := range [][]plan.HeaderTemplate{headers, credentials} {
-		for _, t := range list {
-			value, err := t.Render(v)
-			if err != nil {
-				return fire.Shot{}, err
-			}
-			h.set(t.Name, value)
+	return fire.Shot{Method: t.request.Method, URL: target, Header: h, Body: text}, t.r.allowed(target)
+}
+
+func (t template) headerLines(contentType string, body []byte, v values) (headerList, error) {
+	h := headerList{}
+	h.set("User-Agent", t.r.UserAgent)
+	h.set("Accept", "*/*")
+	if contentType != "" {
+		h.set("Content-Type", contentType)
+	}
+	for _, header := range t.headers {
+		value, err := header.Render(v)
+		if err != nil {
+			return nil, err
+		}
+		h.set(header.Name, value)
+	}
+	if err := t.credential.apply(&h, v); err != nil {
+		return nil, err
+	}
+	if t.place.In == "header" && v.keyed {
+		h.drop(t.place.Name)
+		for _, line := range v.lines {
+			h = append(h, trace.Header{Name: t.place.Name, Value: keyText(t.place.Format, v.quoted, line)})
 		}
 	}
-	if place.In == "header" && v.key != "" {
-		h.set(place.Name, keyText(place.Format, v.key))
+	if v.keyed && t.place.In != "" {
+		for _, with := range t.r.Plan.Dialect.With {
+			h.set(with.Header, v.date) // the only kind there is
+		}
 	}
-	h.set("traceparent", "00-"+r.RunID+"-"+v.span+"-01")
-	return fire.Shot{Method: req.Method, URL: target, Header: h, Body: text}, r.allowed(target)
+	if err := sign(t.webhook, &h, body, v.key); err != nil {
+		return nil, err
+	}
+	h.set("traceparent", "00-"+t.r.RunID+"-"+v.span+"-01")
+	if t.noise {
+		h.noise(v)
+	}
+	return h, nil
+}
+
+// noise changes the headers that intermediaries and clients change between two attempts.
+func (h *headerList) noise(v values) {
+	drawn := draw(v.nonce, "noise")
+	h.set("User-Agent", "retrysafe-again/1 (another client)")
+	h.set("traceparent", "00-"+hex.EncodeToString(drawn[:16])+"-"+hex.EncodeToString(drawn[16:24])+"-01")
+	h.set("X-Request-Id", uuid(drawn))
+	h.set("Accept-Language", "eo")
+}
+
+// sign adds the headers with which a provider signs a delivery, made anew for each.
+func sign(w *plan.Webhook, h *headerList, body []byte, event string) error {
+	if w == nil {
+		return nil
+	}
+	scheme, _ := webhook.Find(w.Scheme)
+	signed, err := scheme.Sign(w.Secret, webhook.Delivery{ID: event, At: time.Now(), Body: body})
+	if err != nil {
+		return err
+	}
+	for _, line := range signed {
+		h.set(line.Name, line.Value)
+	}
+	return nil
 }
 
 // allowed is the last guard before anything is sent: the plan was checked when it was read, but a
@@ -81,26 +189,10 @@ func (r *run) allowed(target string) error {
 	return fmt.Errorf("host %s is not allowed: add it to allow_hosts, or pass --allow-host %s", host, host)
 }
 
-func (r *run) caller(name string) []plan.HeaderTemplate {
-	for _, c := range r.Plan.Callers {
-		if name == "" || c.Name == name {
-			return c.Headers
-		}
-	}
-	return nil
-}
-
-// callerName is the caller that requests of scenarios are sent as; empty when the plan has none.
-func (r *run) callerName() string {
-	if len(r.Plan.Callers) == 0 {
-		return ""
-	}
-	return r.Plan.Callers[0].Name
-}
-
-// keyText is the key as the header carries it; sf-string is RFC 9651 section 3.3.3, whose escapes a UUID never needs.
-func keyText(format, key string) string {
-	if format == "sf-string" {
+// keyText is the key as the header carries it. The quotes of sf-string are those of RFC 9651 section 3.3.3, whose escapes
+// a UUID never needs.
+func keyText(format string, quoted bool, key string) string {
+	if (format == "sf-string") != quoted {
 		return `"` + key + `"`
 	}
 	return key
@@ -117,4 +209,9 @@ func (h *headerList) set(name, value string) {
 		}
 	}
 	*h = append(*h, trace.Header{Name: name, Value: value})
+}
+
+// drop removes a header.
+func (h *headerList) drop(name string) {
+	*h = slices.DeleteFunc(*h, func(l trace.Header) bool { return strings.EqualFold(l.Name, name) })
 }

@@ -7,13 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"retrysafe/internal/count"
+	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
 )
-
-// keyless is the name of the scope of requests without a key.
-const keyless = scenarios.KeyNone
 
 // round is one execution of a script with its own keys, markers and set-up.
 type round struct {
@@ -30,6 +27,8 @@ type round struct {
 	background map[string]chan trace.Exchange
 	// backOff is how long the endpoint asked to be left alone when the round became void.
 	backOff time.Duration
+	// undoing are the hooks that must still run to take back what the script did.
+	undoing []string
 	// stuck is true once a key stayed in progress past the limit: what would follow has no answer to wait for.
 	stuck bool
 	// stop says why the round, and with it the case, cannot go on.
@@ -39,17 +38,18 @@ type round struct {
 func (e *endpointRun) newRound(n int, s *scenarios.Scenario, path ...string) *round {
 	rd := &round{e: e, s: s, t: &trace.Round{N: n, Scopes: []trace.Scope{}, Exchanges: []trace.Exchange{}}, background: map[string]chan trace.Exchange{}}
 	path = append([]string{e.t.Name, fmt.Sprint(n)}, path...)
-	names := s.Letters()
-	if len(names) == 0 {
-		names = []string{"A"}
+	uses := s.Scopes()
+	if len(uses) == 0 {
+		uses = []scenarios.ScopeUse{{Name: "A", Letter: "A", Caller: scenarios.CallerFirst}}
 	}
-	for _, name := range names {
-		rd.scopes = append(rd.scopes, newScope(e.Seed, name, path...))
+	for _, use := range uses {
+		rd.scopes = append(rd.scopes, newScope(e.Seed, use, s.Keys, path...))
 	}
 	for i := range freshKeys(s) {
 		f := *rd.scopes[0]
 		f.Name = fmt.Sprintf("fresh-%d", i+1)
 		f.Key = uuid(draw(e.Seed, append(path, "key", f.Name)...))
+		f.lines = []string{f.Key}
 		rd.fresh = append(rd.fresh, &f)
 	}
 	return rd
@@ -69,11 +69,11 @@ func freshKeys(s *scenarios.Scenario) int {
 // all are the scopes of the round, the fresh keys' last.
 func (rd *round) all() []*scope { return slices.Concat(rd.scopes, rd.fresh) }
 
-// distinctKeys is how many different keys the script sends.
+// distinctKeys is how many scopes with a key the script sends under at the endpoint itself.
 func (rd *round) distinctKeys() int {
 	n := len(rd.fresh)
 	for _, sc := range rd.scopes {
-		if sc.Key != "" {
+		if sc.keyed && !sc.other {
 			n++
 		}
 	}
@@ -83,6 +83,7 @@ func (rd *round) distinctKeys() int {
 // run executes the script. The counters have been looked at once when it returns; whether that is final is
 // for settle to find out.
 func (rd *round) run(ctx context.Context) {
+	defer rd.undo(ctx)
 	rd.setup(ctx)
 	for _, sc := range rd.all() {
 		recorded := sc.Scope
@@ -104,7 +105,7 @@ func (rd *round) run(ctx context.Context) {
 		rd.step(ctx, i, &rd.s.Steps[i])
 	}
 	for label := range rd.background {
-		rd.join(label)
+		rd.join(ctx, label)
 	}
 	slices.SortFunc(rd.t.Exchanges, func(a, b trace.Exchange) int { return a.ID - b.ID })
 	rd.look(ctx, trace.ReadingAfter)
@@ -116,6 +117,8 @@ func (rd *round) step(ctx context.Context, i int, st *scenarios.Step) {
 		rd.volley(ctx, i, slices.Repeat([]scenarios.Send{*st.Send}, st.Send.Together))
 	case st.Send != nil && st.Send.Background:
 		rd.sendBackground(ctx, i, st.Send)
+	case st.Send != nil && st.Send.Every > 0:
+		rd.series(ctx, i, st.Send)
 	case st.Send != nil:
 		for copy := range max(1, st.Send.Times) {
 			rd.sendFinal(ctx, i, copy, st.Send)
@@ -131,7 +134,7 @@ func (rd *round) step(ctx context.Context, i int, st *scenarios.Step) {
 		settleAll(ctx, rd.e, []*round{rd})
 	case st.Join != "":
 		started := rd.e.Clock()
-		rd.join(st.Join)
+		rd.join(ctx, st.Join)
 		rd.pause(i, "join "+st.Join, started, nil)
 	}
 }
@@ -144,30 +147,35 @@ func (rd *round) pause(step int, what string, started trace.Nanos, err error) {
 	rd.t.Pauses = append(rd.t.Pauses, p)
 }
 
-// wait pauses as the script says. From the whole lifetime on, a plan's expire hook stands in for waiting.
+// wait pauses as the script says. Where the whole lifetime is longer than limits.wait, a plan's expire hook stands in for
+// waiting it out. While a request is open in the background the moment counts, so nobody else sends meanwhile.
 func (rd *round) wait(ctx context.Context, i int, w *scenarios.Wait) {
 	started := rd.e.Clock()
+	sleep := rd.e.sleep
+	if len(rd.background) > 0 {
+		sleep = pause
+	}
 	if w.Expiry == 0 {
 		d := w.For
 		if w.Handling > 0 {
 			d = time.Duration(w.Handling * float64(rd.e.t.Control.Learned.Handling))
 		}
-		rd.e.sleep(ctx, d)
+		sleep(ctx, d)
 		rd.pause(i, "wait "+d.String(), started, nil)
-		return
-	}
-	if w.Expiry >= 1 && hasHook(rd.e.Plan, "expire") {
-		rd.hook(ctx, i, "expire", w.Of)
 		return
 	}
 	due := rd.since(w) + trace.Nanos(w.Expiry*float64(rd.e.plan.KeyLifetime))
 	d := (due - started).Duration()
-	if d > rd.e.Plan.Limits.Wait {
+	hooked := hasHook(rd.e.Plan, "expire")
+	switch {
+	case w.Expiry >= 1 && hooked && (rd.e.plan.KeyLifetime == 0 || d > rd.e.Plan.Limits.Wait):
+		rd.hook(ctx, i, "expire", w.Of)
+	case d > rd.e.Plan.Limits.Wait || rd.e.plan.KeyLifetime == 0:
 		rd.pause(i, fmt.Sprintf("wait %g of the lifetime: left out, longer than limits.wait", w.Expiry), started, nil)
-		return
+	default:
+		sleep(ctx, d)
+		rd.pause(i, fmt.Sprintf("wait %g of the lifetime", w.Expiry), started, nil)
 	}
-	rd.e.sleep(ctx, d)
-	rd.pause(i, fmt.Sprintf("wait %g of the lifetime", w.Expiry), started, nil)
 }
 
 // since is the moment from which a share of the lifetime counts: the key's first send below the whole
@@ -188,20 +196,44 @@ func (rd *round) since(w *scenarios.Wait) trace.Nanos {
 	return rd.e.Clock()
 }
 
-// hook runs a hook of the plan for a key's scope. One that fails stops the case.
+// hook runs a hook of the plan, for a key's scope where it is about one. One that fails stops the case.
 func (rd *round) hook(ctx context.Context, i int, name, key string) {
 	started := rd.e.Clock()
 	sc := rd.scope(key)
-	argv := count.Render(rd.e.Plan.Hooks[name].Exec, values{scope: sc, key: sc.Key})
-	_, err := count.Command(ctx, dirOf(rd.e.Plan.File), rd.e.Plan.Limits.Request, argv)
+	err := rd.e.runHook(ctx, rd.e.Plan.Hooks[name], values{scope: sc, key: sc.Key})
 	rd.pause(i, "hook "+name, started, err)
+	if undo, ok := undoes(name); ok && err == nil {
+		rd.undoing = append(rd.undoing, undo)
+	}
+	rd.undoing = slices.DeleteFunc(rd.undoing, func(open string) bool { return open == name })
 	if err != nil {
 		rd.stop = &trace.Reason{Code: trace.SetupFailed,
 			Detail: fmt.Sprintf("hook %s: %s", name, rd.e.Redactor.String(err.Error()))}
 	}
 }
 
-// scope gives the scope of a key letter; the first one when there is no such letter.
+// undoes names the hook that takes back what another one did.
+func undoes(name string) (string, bool) {
+	switch name {
+	case "break":
+		return "heal", true
+	case "hold":
+		return "release", true
+	}
+	return "", false
+}
+
+// undo takes back what the script did not, because it ended early: what others test must not find it broken. It goes on
+// for a moment after an interrupt.
+func (rd *round) undo(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rd.e.Plan.Limits.Request)
+	defer cancel()
+	for _, name := range rd.undoing {
+		rd.hook(ctx, len(rd.s.Steps), name, "")
+	}
+}
+
+// scope gives the scope of that name; the first one when there is none.
 func (rd *round) scope(name string) *scope {
 	for _, sc := range rd.scopes {
 		if sc.Name == name {
@@ -214,33 +246,64 @@ func (rd *round) scope(name string) *scope {
 // setup sends the set-up requests of every scope and keeps what they yield.
 func (rd *round) setup(ctx context.Context) {
 	for _, sc := range rd.scopes {
-		for i := range rd.e.plan.Setup {
-			if rd.stop = rd.setupOne(ctx, sc, i); rd.stop != nil {
+		setups := rd.e.plan.Setup
+		if sc.other {
+			setups = rd.e.other.Setup
+		}
+		if own := rd.ownOf(sc); own != nil {
+			sc.captures = own.captures // nobody can set anything up, so the first caller's has to do
+			continue
+		}
+		for i := range setups {
+			if rd.stop = rd.setupOne(ctx, sc, &setups[i]); rd.stop != nil {
 				return
 			}
 		}
 	}
 }
 
-func (rd *round) setupOne(ctx context.Context, sc *scope, i int) *trace.Reason {
-	s := &rd.e.plan.Setup[i]
+// ownOf is the first caller's scope of the same key and endpoint, for a scope of nobody; nil for any other, or when there
+// is none.
+func (rd *round) ownOf(sc *scope) *scope {
+	if sc.caller != scenarios.CallerAnonymous {
+		return nil
+	}
+	name := strings.Replace(sc.Name, "@"+scenarios.CallerAnonymous, "", 1)
+	for _, own := range rd.scopes {
+		if own.Name == name {
+			return own
+		}
+	}
+	return nil
+}
+
+func (rd *round) setupOne(ctx context.Context, sc *scope, s *plan.Setup) *trace.Reason {
 	fail := func(format string, args ...any) *trace.Reason {
 		return &trace.Reason{Code: trace.SetupFailed, Detail: fmt.Sprintf("set-up %s: %s", s.Request, fmt.Sprintf(format, args...))}
 	}
-	v := values{scope: sc, key: sc.Key, nonce: fmt.Sprint(rd.e.Seed, rd.e.ids.Load())}
-	shot, err := rd.e.request(s.Request, s.Headers, rd.e.caller(""), s.Body, trace.KeyPlace{}, v)
-	if err != nil {
-		return fail("%s", err)
-	}
+	caller, renew := rd.e.setupCaller(sc), false
 	var x trace.Exchange
 	for attempt := 0; ; attempt++ {
+		cred, err := rd.e.credential(ctx, caller, renew)
+		if err != nil {
+			return whyNot(err, trace.SetupFailed, fmt.Sprintf("set-up %s: %s", s.Request, err))
+		}
+		v := values{scope: sc, key: sc.Key, nonce: fmt.Sprint(rd.e.Seed, rd.e.ids.Load())}
+		shot, err := rd.e.request(s.Request, s.Headers, cred, s.Body, trace.KeyPlace{}, v)
+		if err != nil {
+			return fail("%s", err)
+		}
 		x = rd.e.send(ctx, shot)
+		if !renew && ranOut(&x, caller) {
+			renew = true
+			continue
+		}
 		wait, busy := busyFor(&x, attempt)
 		if busy && wait > retryAfterMost {
 			rd.leaveAlone(wait)
 			return rd.stop
 		}
-		if !busy || attempt == busyAttempts || !rd.e.sleep(ctx, wait) {
+		if !busy || attempt >= busyAttempts || !rd.e.sleep(ctx, wait) {
 			break
 		}
 	}
@@ -251,7 +314,7 @@ func (rd *round) setupOne(ctx context.Context, sc *scope, i int) *trace.Reason {
 			rd.e.Redactor.Add(value)
 		}
 	}
-	x.Step, x.Scope, x.Caller = -1, sc.Name, rd.e.callerName()
+	x.Step, x.Scope, x.Caller, x.OtherEndpoint = -1, sc.Name, nameOf(caller), sc.other
 	rd.e.Redactor.Exchange(&x)
 	rd.t.Setup = append(rd.t.Setup, x)
 	switch {
@@ -265,6 +328,14 @@ func (rd *round) setupOne(ctx context.Context, sc *scope, i int) *trace.Reason {
 		return fail("%s, in the answer %s", err, excerpt(x.Response.Body))
 	}
 	return nil
+}
+
+// setupCaller is who sets a scope up: its caller, and the first one for nobody.
+func (e *endpointRun) setupCaller(sc *scope) *plan.Caller {
+	if sc.caller == scenarios.CallerAnonymous {
+		return e.callerFor(scenarios.CallerFirst)
+	}
+	return e.callerFor(sc.caller)
 }
 
 func excerpt(b trace.Body) string {

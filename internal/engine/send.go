@@ -6,9 +6,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"retrysafe/internal/fire"
+	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
 )
@@ -33,7 +35,7 @@ func (r *run) send(ctx context.Context, shot fire.Shot) trace.Exchange {
 // identity is who sends: the scope of the step's key and the value of the key.
 func (rd *round) identity(s *scenarios.Send, sent int) *scope {
 	if s.Key != scenarios.KeyFresh {
-		return rd.scope(s.Key)
+		return rd.scope(s.ScopeName())
 	}
 	return rd.fresh[sent%len(rd.fresh)]
 }
@@ -52,6 +54,7 @@ func (rd *round) freshSent() int {
 // sendFinal sends one request, and again while it is turned away, or in progress where the script says so.
 func (rd *round) sendFinal(ctx context.Context, step, copy int, s *scenarios.Send) {
 	sc := rd.identity(s, rd.freshSent())
+	caller, renewed := rd.e.callerFor(s.Caller), false
 	started := rd.e.Clock()
 	for repeat, busy := 0, 0; rd.stop == nil; repeat++ {
 		if repeat > 0 {
@@ -64,6 +67,11 @@ func (rd *round) sendFinal(ctx context.Context, step, copy int, s *scenarios.Sen
 			return
 		}
 		x.Copy, x.Repeat = copy, repeat
+		if !renewed && ranOut(&x, caller) {
+			renewed = true
+			rd.renew(ctx, &x, caller)
+			continue
+		}
 		class := rd.add(x)
 		var wait time.Duration
 		switch {
@@ -85,7 +93,7 @@ func (rd *round) sendFinal(ctx context.Context, step, copy int, s *scenarios.Sen
 				rd.stuck = true
 				return
 			}
-			rd.seeEffect(ctx, sc.Key)
+			rd.seeEffect(ctx, sc.Name)
 			wait = min(retryAfter(&x, backOff(repeat)), limit)
 		default:
 			return
@@ -97,9 +105,9 @@ func (rd *round) sendFinal(ctx context.Context, step, copy int, s *scenarios.Sen
 }
 
 func (rd *round) sendOne(ctx context.Context, step int, s *scenarios.Send, sc *scope) trace.Exchange {
-	shot, err := rd.sendShot(s, sc, sc.Key)
+	shot, err := rd.sendShot(ctx, s, sc)
 	if err != nil {
-		rd.stop = &trace.Reason{Code: trace.SetupFailed, Detail: "the request could not be made: " + err.Error()}
+		rd.unmade(err)
 		return trace.Exchange{}
 	}
 	x := rd.e.send(ctx, shot)
@@ -107,8 +115,30 @@ func (rd *round) sendOne(ctx context.Context, step int, s *scenarios.Send, sc *s
 	return x
 }
 
+// unmade stops the case because a request of it cannot be made.
+func (rd *round) unmade(err error) {
+	rd.stop = whyNot(err, trace.SetupFailed, "the request could not be made: "+rd.e.Redactor.String(err.Error()))
+}
+
+// renew keeps an answer that says that credentials ran out as none of the script's, and obtains new ones.
+func (rd *round) renew(ctx context.Context, x *trace.Exchange, caller *plan.Caller) {
+	x.Step, x.Label = -1, ""
+	rd.add(*x)
+	if _, err := rd.e.credential(ctx, caller, true); err != nil {
+		rd.unmade(err)
+	}
+}
+
 func (rd *round) label(x *trace.Exchange, step int, s *scenarios.Send, sc *scope) {
-	x.Step, x.Label, x.Scope, x.Key, x.Body, x.Caller = step, s.Label, sc.Name, sc.Key, s.Body, rd.e.callerName()
+	x.Step, x.Label, x.Scope, x.Key, x.Body = step, s.Label, sc.Name, sc.Key, s.Body
+	x.Caller, x.OtherEndpoint, x.Replica = nameOf(rd.e.callerFor(s.Caller)), s.Other, s.Replica
+}
+
+func nameOf(c *plan.Caller) string {
+	if c == nil {
+		return ""
+	}
+	return c.Name
 }
 
 // add records an exchange and says how its answer reads.
@@ -140,8 +170,8 @@ func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
 			fresh++
 		}
 		var err error
-		if shots[i], err = rd.sendShot(&sends[i], scopes[i], scopes[i].Key); err != nil {
-			rd.stop = &trace.Reason{Code: trace.SetupFailed, Detail: "the request could not be made: " + err.Error()}
+		if shots[i], err = rd.sendShot(ctx, &sends[i], scopes[i]); err != nil {
+			rd.unmade(err)
 			return
 		}
 		shots[i].Lane = i % lanes(rd.t.N)
@@ -150,11 +180,14 @@ func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
 	exchanges, burst := rd.e.Client.Volley(ctx, shots)
 	burst.Step, burst.AnswerDeviation = step, trace.AnswerDeviation(exchanges)
 	rd.t.Bursts = append(rd.t.Bursts, burst)
-	copies := 0
+	copies, expired := 0, (*plan.Caller)(nil)
 	for i, x := range exchanges {
 		rd.label(&x, step, &sends[i], scopes[i])
 		x.ID, x.Copy = first+i, i
-		if rd.add(x) == trace.ClassBusy {
+		if caller := rd.e.callerFor(sends[i].Caller); ranOut(&x, caller) {
+			expired = caller
+		}
+		if class := rd.add(x); class == trace.ClassBusy || class == trace.ClassIntermediary && x.Response.Status == http.StatusServiceUnavailable {
 			wait, _ := busyFor(&x, 0)
 			rd.backOff = max(rd.backOff, wait)
 			continue
@@ -163,6 +196,12 @@ func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
 	}
 	if copies < 2 && rd.backOff > retryAfterMost {
 		rd.leaveAlone(rd.backOff)
+	}
+	if expired != nil {
+		rd.t.Void = "the credentials ran out"
+		if _, err := rd.e.credential(ctx, expired, true); err != nil {
+			rd.unmade(err)
+		}
 	}
 	if copies < 2 {
 		rd.t.Void = "fewer than two copies were not turned away"
@@ -176,9 +215,9 @@ func lanes(n int) int { return 2 - n%2 }
 // sendBackground returns when the last byte is written; the answer is collected by join.
 func (rd *round) sendBackground(ctx context.Context, step int, s *scenarios.Send) {
 	sc := rd.identity(s, rd.freshSent())
-	shot, err := rd.sendShot(s, sc, sc.Key)
+	shot, err := rd.sendShot(ctx, s, sc)
 	if err != nil {
-		rd.stop = &trace.Reason{Code: trace.SetupFailed, Detail: "the request could not be made: " + err.Error()}
+		rd.unmade(err)
 		return
 	}
 	sent := make(chan struct{})
@@ -199,13 +238,60 @@ func (rd *round) sendBackground(ctx context.Context, step int, s *scenarios.Send
 	}
 }
 
-func (rd *round) join(label string) {
+// series starts copies on schedule, whether those before were answered or not, and waits for all.
+func (rd *round) series(ctx context.Context, step int, s *scenarios.Send) {
+	used, caller := rd.freshSent(), rd.e.callerFor(s.Caller)
+	first := int(rd.e.ids.Add(int64(s.Times))) - s.Times + 1
+	answers, scopes := make([]trace.Exchange, s.Times), make([]*scope, s.Times)
+	var flying sync.WaitGroup
+	for i := range answers {
+		sc := rd.identity(s, used+i)
+		scopes[i] = sc
+		shot, err := rd.sendShot(ctx, s, sc)
+		if err != nil {
+			rd.unmade(err)
+			break
+		}
+		used, _ := rd.e.credential(ctx, caller, false)
+		flying.Go(func() {
+			if answers[i] = rd.e.Client.Send(ctx, shot); ranOut(&answers[i], caller) {
+				_ = rd.e.renewFrom(ctx, caller, used) // the next one finds out
+			}
+		})
+		if !pause(ctx, s.Every) {
+			break
+		}
+	}
+	flying.Wait()
+	for i, x := range answers {
+		if x.Request.Method == "" {
+			continue // never sent
+		}
+		rd.label(&x, step, s, scopes[i])
+		x.ID, x.Copy = first+i, i
+		if ranOut(&x, caller) {
+			x.Step, x.Label = -1, "" // turned away, and so no copy
+		}
+		rd.add(x)
+	}
+}
+
+func (rd *round) join(ctx context.Context, label string) {
 	done, open := rd.background[label]
 	if !open {
 		return
 	}
 	delete(rd.background, label)
-	rd.add(<-done)
+	x := <-done
+	rd.add(x)
+	for i := range rd.e.Plan.Callers {
+		if c := &rd.e.Plan.Callers[i]; c.Name == x.Caller && ranOut(&x, c) {
+			rd.t.Void = "the credentials ran out"
+			if _, err := rd.e.credential(ctx, c, true); err != nil {
+				rd.unmade(err)
+			}
+		}
+	}
 }
 
 // leaveAlone stops the case, and with it the endpoint, because it asked for more silence than a run can give.

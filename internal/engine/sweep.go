@@ -33,7 +33,7 @@ func (rd *round) lookLate(ctx context.Context) {
 // CleanUp removes what success answers named, as the plan's `cleanup` says: best effort, after the last
 // reading. It gives how many things were removed and what went wrong, at most one error for each endpoint.
 func CleanUp(ctx context.Context, cfg Config, endpoints []trace.Endpoint) (removed int, errs []error) {
-	r := &run{Config: cfg, turn: newTurn()}
+	r := &run{Config: cfg}
 	for i := range cfg.Endpoints {
 		ep := &cfg.Endpoints[i]
 		if ep.Cleanup == nil {
@@ -50,13 +50,17 @@ func CleanUp(ctx context.Context, cfg Config, endpoints []trace.Endpoint) (remov
 
 func (r *run) cleanUp(ctx context.Context, ep *plan.Endpoint, t *trace.Endpoint) (removed int, failed error) {
 	done := map[string]bool{}
+	cred, err := r.credential(ctx, r.callerNamed(""), false)
+	if err != nil {
+		return 0, err
+	}
 	for _, x := range answered(t) {
 		captured, err := capture(x, ep.Cleanup.Capture)
 		if err != nil {
 			continue // an answer that names nothing has nothing to remove
 		}
 		sc := &scope{captures: captured, span: "0000000000000001"}
-		shot, err := r.request(ep.Cleanup.Request, ep.Cleanup.Headers, r.caller(""), plan.Body{}, trace.KeyPlace{}, values{scope: sc})
+		shot, err := r.request(ep.Cleanup.Request, ep.Cleanup.Headers, cred, plan.Body{}, trace.KeyPlace{}, values{scope: sc})
 		if err != nil {
 			return removed, err
 		}
@@ -83,7 +87,7 @@ func answered(t *trace.Endpoint) []*trace.Exchange {
 	add := func(rounds []trace.Round) {
 		for i := range rounds {
 			for j := range rounds[i].Exchanges {
-				if x := &rounds[i].Exchanges[j]; x.Complete() && x.Response.Status/100 == 2 {
+				if x := &rounds[i].Exchanges[j]; x.Complete() && !x.OtherEndpoint && x.Response.Status/100 == 2 {
 					out = append(out, x)
 				}
 			}

@@ -23,11 +23,7 @@ func (v *view) refused(e *scenarios.Expectation) outcome {
 				continue
 			}
 			out.judged = true
-			if right := v.rightStatuses(e.As); len(right) > 0 && !slices.Contains(right, x.Response.Status) {
-				out.findings = merge(out.findings, []trace.Finding{v.finding(ruleRefusal,
-					fmt.Sprintf("%s was refused with %d, expected one of %v", v.name(i), x.Response.Status, right),
-					fmt.Sprintf("one of the statuses %v", right), answerText(x), i)})
-			}
+			out.findings = merge(out.findings, v.wrongRefusal(i, v.rightStatuses(e.As)))
 		case trace.ClassSuccess:
 			out.judged = true
 			if f, bad := v.notRefused(e, i); bad {
@@ -38,6 +34,16 @@ func (v *view) refused(e *scenarios.Expectation) outcome {
 		}
 	}
 	return out
+}
+
+// wrongRefusal judges the status of a refusal. An error in an answer with status 2xx has none.
+func (v *view) wrongRefusal(i int, right []int) []trace.Finding {
+	status := v.x(i).Response.Status
+	if len(right) == 0 || slices.Contains(right, status) || status/100 == 2 {
+		return nil
+	}
+	return []trace.Finding{v.finding(ruleRefusal, fmt.Sprintf("%s was refused with %d, expected one of %v", v.name(i), status, right),
+		fmt.Sprintf("one of the statuses %v", right), answerText(v.x(i)), i)}
 }
 
 func (v *view) rightStatuses(as string) []int {
@@ -65,6 +71,12 @@ func (v *view) notRefused(e *scenarios.Expectation, i int) (trace.Finding, bool)
 		executed = executed && (v.ids[j].other(v.ids[i]) || v.effects.exceeded && !v.ids[j].same(v.ids[i]))
 	}
 	executed = executed && len(evidence) > 1
+	switch {
+	case v.shareKey(i) && v.in.Facts.EndpointScope != scopeChecked:
+		return trace.Finding{}, false // nothing says that the other endpoint must know the key
+	case e.As == "mismatch" && v.in.Facts.Mismatch == mismatchReplayed && !executed:
+		return trace.Finding{}, false
+	}
 	if e.Rule != ruleReplayed || !executed {
 		return v.finding(e.Rule, v.name(i)+" should be refused, but was answered with success", "a refusal (4xx)", answerText(x), evidence...), true
 	}
@@ -83,22 +95,64 @@ func (v *view) accepted(e *scenarios.Expectation) outcome {
 		case trace.ClassSuccess:
 			out.judged = true
 		case trace.ClassRefused, trace.ClassFailed:
-			if v.class[i] == trace.ClassRefused && x.Response.Status == 401 {
+			if v.class[i] == trace.ClassRefused && v.credentialsRefused(i) {
 				out.gap(authReason(x))
 				continue
 			}
+			if v.class[i] == trace.ClassFailed && (v.shareKey(i) || e.Rule == ruleConflict) {
+				continue // an error, and no sign of the first answer
+			}
 			out.judged = true
-			rule := e.Rule
-			if v.isConflict(x.Response.Status) && concludedBefore(v.in.Facts, v.learned, v.round, i, true) {
-				rule = ruleConflict
+			if v.class[i] == trace.ClassRefused && (v.refusalRight(e.Rule, i) || outdated(x)) {
+				continue
+			}
+			rule, expected, more := e.Rule, "success", ""
+			switch concluded := concludedBefore(v.in.Facts, v.learned, v.round, i, true); {
+			case concluded && v.in.Facts.Conflicts && v.class[i] == trace.ClassRefused:
+				rule, expected = ruleRefusal, v.conflictText()
+			case concluded && v.isConflict(x.Response.Status):
+				rule, more = ruleConflict, v.onceText()
 			}
 			out.findings = merge(out.findings, []trace.Finding{v.finding(rule,
-				fmt.Sprintf("%s ended with status %d instead of success", v.name(i), x.Response.Status), "success", answerText(x), i)})
+				fmt.Sprintf("%s ended with status %d instead of success%s", v.name(i), x.Response.Status, more), expected, answerText(x), i)})
 		case trace.ClassInProgress:
 			out.gap(&trace.Reason{Code: trace.Assumption, Detail: v.name(i) + " was still in progress at the end: " + answerText(x)})
 		}
 	}
 	return out
+}
+
+// outdated reports whether a conditional request was refused because the first one had changed what it is about: the repeat
+// was recognised (RFC 9110 section 13.1).
+func outdated(x *trace.Exchange) bool {
+	conditional := firstHeader(x.Request.Headers, "If-Match") != "" || firstHeader(x.Request.Headers, "If-None-Match") != "" ||
+		firstHeader(x.Request.Headers, "If-Unmodified-Since") != ""
+	return conditional && x.Response.Status == 412
+}
+
+// credentialsRefused reports whether a refusal may be about who asks, and not about the key: 401, and 403 for a caller who
+// was never seen to succeed.
+func (v *view) credentialsRefused(i int) bool {
+	switch v.x(i).Response.Status {
+	case 401:
+		return true
+	case 403:
+		return v.foreign(i) && !slices.ContainsFunc(v.of(trace.ClassSuccess, v.labelled(nil)), func(j int) bool { return v.x(j).Caller == v.x(i).Caller })
+	}
+	return false
+}
+
+// refusalRight reports whether the convention documents a refusal where success is asked for: the other endpoint may
+// refuse a key that it did not see first, a body is compared by its bytes, or a finished operation is not repeated.
+func (v *view) refusalRight(rule string, i int) bool {
+	switch {
+	case v.shareKey(i):
+		return v.in.Facts.EndpointScope != scopeIndependent
+	case rule == ruleEquivalent:
+		return !v.in.asserts(rule)
+	}
+	return v.in.Facts.Conflicts && v.in.conflictRight(v.x(i).Response.Status) &&
+		concludedBefore(v.in.Facts, v.learned, v.round, i, true)
 }
 
 // failed checks that sends are answered with 5xx.

@@ -3,7 +3,6 @@ package judge
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
@@ -14,6 +13,9 @@ import (
 func Case(in Input) trace.Result {
 	if reason := unfit(&in); reason != nil {
 		return conclude(&in, trace.Result{}, reason)
+	}
+	if statedOnly(in.Scenario) {
+		return stated(&in)
 	}
 	h := hear(&in, false)
 	r := trace.Result{
@@ -31,18 +33,21 @@ func Case(in Input) trace.Result {
 }
 
 // Violated reports whether the rounds so far show for certain what a race is looked for: more effects than
-// there may be, by counts or by answers, or a key that stays in progress. Other broken rules do not end the
+// there may be, by counts or by answers, a critical mix-up of answers, or a key that stays in progress. Other broken rules do not end the
 // search, because the worse one may still come; nor does a counter that is behind.
 func Violated(in Input) bool {
 	if unfit(&in) != nil {
 		return false
 	}
 	h := hear(&in, true)
-	return h.second || slices.ContainsFunc(h.findings, func(f trace.Finding) bool { return f.Rule == ruleStuck })
+	return h.second || h.decisive || slices.ContainsFunc(h.findings, func(f trace.Finding) bool { return f.Rule == ruleStuck })
 }
 
+// onControl reports whether the control's rounds are judged.
+func (in *Input) onControl() bool { return in.Case.OnControl || in.Scenario.OnControl }
+
 func (in *Input) rounds() []trace.Round {
-	if !in.Case.OnControl {
+	if !in.onControl() {
 		return in.Case.Trace
 	}
 	if in.Control == nil {
@@ -52,9 +57,10 @@ func (in *Input) rounds() []trace.Round {
 }
 
 // Overdue reports whether a round took so long that its keys may have expired in it, so that it proves nothing and
-// is better repeated.
+// is better repeated. One with a request that hangs proves that. Input.Case is not read.
 func Overdue(in Input, r *trace.Round) bool {
-	return newView(&in, in.Control.Learned, r).tooSlow() != nil
+	v := newView(&in, in.Control.Learned, r)
+	return v.tooSlow() != nil && len(v.hanging()) == 0
 }
 
 // unfit says why nothing of the case can be judged; nil when something can.
@@ -67,14 +73,14 @@ func unfit(in *Input) *trace.Reason {
 		return stop
 	case in.Control == nil:
 		return &trace.Reason{Code: trace.ControlUnsound, Detail: "the control was not sent, so there is nothing to measure against"}
-	case in.Case.OnControl:
-		return nil
+	case in.Case.OnControl && !in.Scenario.OnControl:
+		return nil // it is about the control itself
 	case !in.Control.Learned.Sound && in.Control.Learned.Reason != nil:
 		return in.Control.Learned.Reason
 	case !in.Control.Learned.Sound:
 		return &trace.Reason{Code: trace.ControlUnsound, Detail: "the control is not sound"}
 	}
-	for _, body := range []string{scenarios.BodyOther, scenarios.BodyFail} {
+	for _, body := range []string{scenarios.BodyOther, scenarios.BodyFail, scenarios.BodyInvalid, scenarios.BodyReordered} {
 		if why := in.Control.Learned.Bodies[body]; why != nil && in.Scenario.UsesBody(body) {
 			return why
 		}
@@ -97,6 +103,7 @@ type hearing struct {
 	// doubted are rules whose only evidence is a counter without a marker: they need a second round to show.
 	doubted   map[string]bool
 	second    bool
+	decisive  bool
 	uncounted bool
 }
 
@@ -130,7 +137,7 @@ func (h *hearing) mayBeNoise(f trace.Finding) bool {
 
 // round judges one round. What does not depend on the round being as planned comes first.
 func (h *hearing) round(v *view, early bool) []trace.Finding {
-	found := v.stuck()
+	found := merge(v.stuck(), v.hanging())
 	switch why := v.passOver(); {
 	case why != nil && len(found) > 0:
 		h.counted++ // however long it took to get stuck
@@ -158,6 +165,7 @@ func (h *hearing) round(v *view, early bool) []trace.Finding {
 			}
 			h.judged[i] = h.judged[i] || out.judged
 			h.second = h.second || out.second
+			h.decisive = h.decisive || out.decisive
 			h.uncounted = h.uncounted || out.uncounted
 			if out.doubted != "" {
 				h.doubted[out.doubted] = true
@@ -174,6 +182,8 @@ func (e *effects) add(x *scenarios.Expectation, out *outcome) {
 	e.judged = e.judged && out.judged
 	e.counted = e.counted && out.judged && !out.uncounted
 	e.exceeded = e.exceeded || out.second
+	e.once = e.once || *x.Created == (scenarios.Created{N: 1, Below: x.Created.Below}) &&
+		out.judged && !out.uncounted && len(out.findings)+len(out.gaps) == 0
 	if e.rule == "" {
 		e.rule = x.Rule
 	}
@@ -195,7 +205,30 @@ func (v *view) check(e *scenarios.Expectation, early bool) outcome {
 	case e.Failed != nil:
 		return v.failed(e)
 	}
-	return v.never(e)
+	return v.checkBetween(e)
+}
+
+// checkBetween judges the forms that compare callers, endpoints, requests under way, and readings.
+func (v *view) checkBetween(e *scenarios.Expectation) outcome {
+	switch {
+	case e.Hidden != nil:
+		return v.hidden(e)
+	case e.OneOf != nil:
+		return v.oneOf(e)
+	case e.Alike != nil:
+		return v.alike(e.Rule, e.Alike)
+	case e.Answered != nil:
+		return v.answered(e)
+	case e.Consistent != nil:
+		return v.consistent(e)
+	case e.Unchanged != nil:
+		return v.unchanged(e)
+	case e.Outlives != "":
+		return v.in.outlives(e)
+	case e.Never != "":
+		return v.never(e)
+	}
+	return outcome{} // a form that nothing here knows proves nothing
 }
 
 // add merges the findings of a round into those of the case: the first round that shows a rule is the evidence.
@@ -219,7 +252,7 @@ func (h *hearing) reason() *trace.Reason {
 	switch {
 	case h.in.Case.Stop != nil:
 		return h.in.Case.Stop
-	case h.in.Case.OnControl && !h.in.Control.Learned.Sound && h.in.Control.Learned.Reason != nil:
+	case h.in.onControl() && !h.in.Control.Learned.Sound && h.in.Control.Learned.Reason != nil:
 		return h.in.Control.Learned.Reason
 	case len(h.gaps) > 0:
 		return weightiest(h.gaps)
@@ -229,53 +262,6 @@ func (h *hearing) reason() *trace.Reason {
 		return &trace.Reason{Code: trace.NoEvidence, Detail: "no round of this case counts"}
 	}
 	return h.unjudged()
-}
-
-// unjudged says which expectation no round could judge. What never happened is no proof by itself, and
-// distinct answers say nothing that counted effects do not.
-func (h *hearing) unjudged() *trace.Reason {
-	counted := slices.ContainsFunc(h.in.Scenario.Expect, func(e scenarios.Expectation) bool { return e.Created != nil })
-	proved := false
-	for i, e := range h.in.Scenario.Expect {
-		proved = proved || h.judged[i] && e.Never == ""
-		if h.judged[i] || e.Never != "" || e.Distinct != nil && counted {
-			continue
-		}
-		if e.Created == nil {
-			return &trace.Reason{Code: trace.NoEvidence, Detail: formOf(&e) + " could not be checked with these answers: " + h.answers(slices.Concat(e.Same, e.Distinct, e.Refused, e.Accepted, e.Failed))}
-		}
-		return &trace.Reason{Code: trace.NoEvidence,
-			Detail: "how many effects there were cannot be told: no counter, and the answers do not name enough of what was created",
-			Enable: `counters: {NAME: {http: "GET /PATH?reference={{marker}}", value: $.count}}`}
-	}
-	if !proved {
-		return &trace.Reason{Code: trace.NoEvidence, Detail: "nothing that this case expects could be seen"}
-	}
-	return nil
-}
-
-// answers shows what the first round got under some labels.
-func (h *hearing) answers(labels []string) string {
-	v := h.views[0]
-	var out []string
-	for _, i := range v.finals(labels) {
-		out = append(out, v.name(i)+": "+answerText(v.x(i)))
-	}
-	return strings.Join(out, "; ")
-}
-
-func formOf(e *scenarios.Expectation) string {
-	switch {
-	case e.Same != nil:
-		return fmt.Sprintf("`same: %v`", e.Same)
-	case e.Distinct != nil:
-		return fmt.Sprintf("`distinct: %v`", e.Distinct)
-	case e.Refused != nil:
-		return fmt.Sprintf("`refused: %v`", e.Refused)
-	case e.Accepted != nil:
-		return fmt.Sprintf("`accepted: %v`", e.Accepted)
-	}
-	return fmt.Sprintf("`failed: %v`", e.Failed)
 }
 
 // sentTwice reports a request that reached the wire more than once: then the tool itself forged the evidence.

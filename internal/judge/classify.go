@@ -18,15 +18,21 @@ func Classify(f trace.Facts, l trace.Learned, round *trace.Round, i int) trace.C
 	}
 	status := x.Response.Status
 	switch {
+	case status/100 == 5 && brokenOnPurpose(round, x):
+		return trace.ClassFailed
 	case status == 502 || status == 504:
 		return trace.ClassNone
 	case status == 429 || status == 503 && firstHeader(x.Response.Headers, "Retry-After") != "":
 		return trace.ClassBusy
 	case status == 503 || fromIntermediary(l, x):
 		return trace.ClassIntermediary
+	case status/100 == 2 && saysRefused(f, x.Response):
+		return trace.ClassRefused
 	case slices.Contains(f.Statuses.InProgress, status) && status != l.SuccessStatus &&
 		contested(round, i) && !concludedBefore(f, l, round, i, status/100 != 2):
 		return trace.ClassInProgress
+	case saysRefused(f, x.Response):
+		return trace.ClassRefused
 	case status/100 == 2:
 		return trace.ClassSuccess
 	case status/100 == 5:
@@ -86,7 +92,7 @@ func concludedBefore(f trace.Facts, l trace.Learned, round *trace.Round, i int, 
 			}
 			continue
 		}
-		if isSuccess(f, l, o) && o.Done < x.Started {
+		if o.Done < x.Started && isSuccess(f, l, o) {
 			return true
 		}
 	}
@@ -97,10 +103,17 @@ func concludedBefore(f trace.Facts, l trace.Learned, round *trace.Round, i int, 
 func isSuccess(f trace.Facts, l trace.Learned, x *trace.Exchange) bool {
 	status := x.Response.Status
 	return status/100 == 2 && !fromIntermediary(l, x) &&
-		(status == l.SuccessStatus || !slices.Contains(f.Statuses.InProgress, status))
+		(status == l.SuccessStatus || !slices.Contains(f.Statuses.InProgress, status)) && !saysRefused(f, x.Response)
 }
 
-func sameKey(a, b *trace.Exchange) bool { return a.Key != "" && a.Key == b.Key }
+// sameKey reports whether two exchanges are copies of one operation by their key. Another caller's operation and one at
+// another endpoint are others, whatever the key.
+func sameKey(a, b *trace.Exchange) bool { return a.Key != "" && sameOperation(a, b) }
+
+// sameOperation is sameKey that also takes requests without a key for copies when they were rendered alike.
+func sameOperation(a, b *trace.Exchange) bool {
+	return a.Key == b.Key && a.Scope == b.Scope && a.Caller == b.Caller && a.OtherEndpoint == b.OtherEndpoint
+}
 
 // answeredAt is when the answer of x began, or when x ended where no byte came.
 func answeredAt(x *trace.Exchange) trace.Nanos {

@@ -14,6 +14,16 @@ type change struct {
 	before, after int64
 	// source and raw are what was asked and answered at the end, for the eyes.
 	source, raw string
+	// shared is true when scopes of the other endpoint were counted together with those of this one.
+	shared bool
+}
+
+// ofOther reports whether a scope is one of the other endpoint.
+func ofOther(scope string) bool { return strings.HasSuffix(scope, "/other") }
+
+// ofOtherAlone reports whether a count is about the other endpoint's requests only.
+func ofOtherAlone(v trace.Value) bool {
+	return len(v.Scopes) > 0 && !slices.ContainsFunc(v.Scopes, func(s string) bool { return !ofOther(s) })
 }
 
 func (c change) rise() int64 { return c.after - c.before }
@@ -58,10 +68,11 @@ func changeOf(f trace.CounterFact, start, end *trace.Reading, later []*trace.Rea
 	c := change{fact: f}
 	seen := 0
 	for _, e := range end.Values {
-		if e.Counter != f.Name {
+		if e.Counter != f.Name || ofOtherAlone(e) {
 			continue
 		}
 		seen++
+		c.shared = c.shared || slices.ContainsFunc(e.Scopes, ofOther)
 		s, ok := valueFor(start, e)
 		switch {
 		case e.Error != "":

@@ -30,20 +30,17 @@ func (v *view) window(c *scenarios.Created) (window, bool) {
 	w.least = w.n
 	if c.PerKey {
 		all := v.labelled(nil)
-		w.n, w.least = len(v.keys(all)), len(v.keys(v.of(trace.ClassSuccess, all)))
+		w.n, w.least = len(v.operations(all)), len(v.operations(v.of(trace.ClassSuccess, all)))
 	}
 	if c.Until == "" {
-		for i := range v.round.Readings {
-			if v.round.Readings[i].Name == trace.ReadingLate {
-				w.later = append(w.later, &v.round.Readings[i])
-			}
-		}
+		w.later = v.late()
 	}
 	if c.Since != "" && w.start == nil || c.Until != "" && w.end == nil {
 		return w, false
 	}
 	for i := range v.round.Exchanges {
 		switch done := v.x(i).Done; {
+		case v.x(i).OtherEndpoint:
 		case c.Since != "" && done <= w.start.At:
 			w.earlier = append(w.earlier, i)
 		case c.Until == "" || done <= w.end.At:
@@ -51,6 +48,17 @@ func (v *view) window(c *scenarios.Created) (window, bool) {
 		}
 	}
 	return w, true
+}
+
+// late are the looks at the end of the run.
+func (v *view) late() []*trace.Reading {
+	var out []*trace.Reading
+	for i := range v.round.Readings {
+		if v.round.Readings[i].Name == trace.ReadingLate {
+			out = append(out, &v.round.Readings[i])
+		}
+	}
+	return out
 }
 
 // keys are the different keys that were sent among some exchanges.
@@ -93,6 +101,8 @@ func (v *view) created(e *scenarios.Expectation, early bool) outcome {
 	case len(out.gaps) > 0:
 	case v.noisy(w) != nil:
 		out.gap(v.noisy(w))
+	case v.elsewhere(w, cs) != nil:
+		out.gap(v.elsewhere(w, cs))
 	default:
 		v.createdByCounts(e, w, cs, &out)
 	}
@@ -169,7 +179,7 @@ func (v *view) tooFew(e *scenarios.Expectation, w window, cs, below []change, ou
 		out.judged = false
 		return
 	}
-	if v.in.Case.OnControl {
+	if v.in.onControl() {
 		for _, c := range cs {
 			if c.rise() != 0 {
 				out.judged = false
@@ -180,6 +190,13 @@ func (v *view) tooFew(e *scenarios.Expectation, w window, cs, below []change, ou
 			out.judged = false // perhaps the counter looks at the wrong thing
 			return
 		}
+	}
+	if i := v.unseen(successes); i >= 0 {
+		out.judged = false
+		out.gap(&trace.Reason{Code: trace.Assumption,
+			Detail: fmt.Sprintf("%s; perhaps the counter does not see what other callers create: %s was answered with success: %s", risesText(w.least, below), v.name(i), v.naming(i)),
+			Enable: "counters: caller: one that sees what every caller creates"})
+		return
 	}
 	rule := e.Created.Below
 	if rule == "" {

@@ -23,7 +23,7 @@ func creationFields(f trace.Facts, ra, rb *trace.Round, a, b *trace.Exchange) []
 	if ja != nil && jb != nil {
 		fields = creationLeaves(f, a, b, ja, jb, ea, eb)
 	} else if ja == nil && jb == nil {
-		fields = differingWords(words(wholeText(a.Response.Body), ea), words(wholeText(b.Response.Body), eb))
+		fields = differingWords(words(wholeText(a.Response), ea), words(wholeText(b.Response), eb))
 	}
 	la, lb := firstHeader(a.Response.Headers, "Location"), firstHeader(b.Response.Headers, "Location")
 	if la != "" && lb != "" && withoutEchoes(la, ea) != withoutEchoes(lb, eb) && !containsFold(f.IgnoreHeaders, "Location") {
@@ -34,8 +34,8 @@ func creationFields(f trace.Facts, ra, rb *trace.Round, a, b *trace.Exchange) []
 
 func creationLeaves(f trace.Facts, a, b *trace.Exchange, ja, jb *value, ea, eb []echo) []string {
 	ignored := map[string]bool{}
-	selected(a.Response.Body.Bytes(), f.IgnoreJSON, ignored)
-	selected(b.Response.Body.Bytes(), f.IgnoreJSON, ignored)
+	selected(content(a.Response), f.IgnoreJSON, ignored)
+	selected(content(b.Response), f.IgnoreJSON, ignored)
 	other := map[string]*value{}
 	for _, l := range jb.leaves("$", "", nil) {
 		other[l.path] = l.value
@@ -101,14 +101,6 @@ func differingWords(a, b []string) []string {
 	return fields
 }
 
-// wholeText is a body as text; empty for one that was not kept whole.
-func wholeText(b trace.Body) string {
-	if b.Truncated {
-		return ""
-	}
-	return string(b.Bytes())
-}
-
 // identity holds the creation fields of one answer, in the order of Learned.CreationFields: "" where the
 // answer lacks the field, else the value after "=".
 type identity []string
@@ -126,7 +118,7 @@ func identify(fields []string, r *trace.Round, x *trace.Exchange) identity {
 				found[l.path] = "=" + leafText(l.value, echoes)
 			}
 		}
-	} else if text := wholeText(x.Response.Body); text != "" {
+	} else if text := wholeText(x.Response); text != "" {
 		for i, w := range words(text, echoes) {
 			found[fmt.Sprintf("%s%d", fieldWord, i+1)] = "=" + w
 		}

@@ -78,7 +78,7 @@ func curlLine(r *trace.Request, keys []string) string {
 			parts = append(parts, "-H "+quote(headerArgument(h)))
 		}
 	}
-	if isEmpty(r.Body) {
+	if len(r.Body.Bytes()) == 0 {
 		return strings.Join(parts, " ")
 	}
 	if firstHeader(r.Headers, "Content-Type") == "" {

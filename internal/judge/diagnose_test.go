@@ -1,9 +1,7 @@
 package judge
 
 import (
-	"maps"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,55 +10,18 @@ import (
 	"retrysafe/scenarios"
 )
 
-// matrixFile holds what every fault of the demo shop is reported with: VARIANT SCENARIO RULES. Rules in parentheses
-// may be missing.
-const matrixFile = "../../cmd/testdata/matrix.txt"
-
 // elsewhere stands for a scenario that no diagnosis names.
 const elsewhere = "another-scenario"
 
-// fault is a fault of the demo shop and the causes that its findings must be told as.
-type fault struct {
-	name string
-	// findings are RULE or SCENARIO:RULE, separated by spaces, of a fault that the matrix does not have; it is
-	// checked with those of the matrix too, once it has it.
-	findings string
-	causes   string
-}
+// fault is a kind of fault with findings that it shows, RULE or SCENARIO:RULE, and the causes that they must be told as. The
+// matrix of cmd pins the causes of every fault of the shop in whole runs.
+type fault struct{ name, findings, causes string }
 
 func faults() []fault {
-	return slices.Concat(pinnedFaults(), keyFaults(), scopeFaults(), failureFaults(), otherFaults())
+	return slices.Concat(keyFaults(), scopeFaults(), failureFaults(), otherFaults())
 }
 
-// pinnedFaults are those in the matrix.
-func pinnedFaults() []fault {
-	return []fault{
-		{"no-dedupe", "", "key-not-used"},
-		{"check-then-insert", "", "checked-before-claimed"},
-		{"claim-after-effect", "", "checked-before-claimed"}, // until a scenario sends a copy in the middle of the work
-		{"dedupe-answer-only", "", "effect-outside-guard"},
-		{"answer-not-stored", "", "answer-not-stored"},
-		{"status-200-on-replay", "", "part-of-answer-stored"},
-		{"headers-dropped", "", "part-of-answer-stored"},
-		{"body-rebuilt", "", "replay-rebuilt"},
-		{"conflict-on-replay", "", "unique-constraint-only"},
-		{"body-not-checked", "", "body-not-bound"},
-		{"body-part-of-key", "", "body-part-of-key"},
-		{"mismatch-overwrites", "", "mismatch-overwrites-record"},
-		{"key-optional", "", "key-is-optional"},
-		{"dedupe-on-body", "", "dedupe-on-content"},
-		{"stuck-in-progress", "", "claim-kept-after-error"},
-		{"work-cancelled-half-way", "", "work-ends-with-client"},
-		{"claim-kept-when-client-leaves", "", "claim-kept-when-client-leaves"},
-		{"expires-early", "", "lifetime-too-short"},
-		{"never-expires", "", "expiry-not-enforced"},
-		{"success-without-effect", "", "answer-before-commit"},
-		{"article-decorator", "", "checked-before-claimed body-part-of-key"},
-		{"article-express-naive", "", "checked-before-claimed claim-kept-after-error"},
-	}
-}
-
-// keyFaults are faults in claims, stored answers, fingerprints and the key itself that no present scenario shows.
+// keyFaults are faults in claims, stored answers, fingerprints and the key itself.
 func keyFaults() []fault {
 	return []fault{
 		{"claim-after-effect, with a copy during the work", "same-key-concurrent:duplicate-creation in-progress-executed", "recorded-after-work"},
@@ -141,49 +102,12 @@ func otherFaults() []fault {
 	}
 }
 
-// TestDiagnoseFaults holds every fault to its cause: those of the matrix with what they are reported with, the others
-// with what they will be.
 func TestDiagnoseFaults(t *testing.T) {
-	matrix := readMatrix(t)
-	known := map[string]bool{}
 	for _, f := range faults() {
-		known[f.name] = true
-		if f.findings == "" && len(matrix[f.name]) == 0 {
-			t.Errorf("%s: not in %s, and no findings here", f.name, matrixFile)
-		}
-		for _, findings := range [][]string{strings.Fields(f.findings), matrix[f.name]} {
-			if len(findings) == 0 {
-				continue
-			}
-			if got := causesOf(t, shownBy(t, findings)); got != f.causes {
-				t.Errorf("%s: told as [%s], want [%s]; findings %v", f.name, got, f.causes, findings)
-			}
+		if got := causesOf(t, shownBy(t, strings.Fields(f.findings))); got != f.causes {
+			t.Errorf("%s: told as [%s], want [%s]; findings %s", f.name, got, f.causes, f.findings)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(matrix)) {
-		if !known[name] {
-			t.Errorf("%s is in the matrix and has no cause here: its findings are told as [%s]", name, causesOf(t, shownBy(t, matrix[name])))
-		}
-	}
-}
-
-// readMatrix reads the findings of every variant, as SCENARIO:RULE.
-func readMatrix(t *testing.T) map[string][]string {
-	text, err := os.ReadFile(matrixFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string][]string{}
-	for line := range strings.Lines(string(text)) {
-		fields := strings.Fields(line)
-		if len(fields) < 3 || fields[0] == "#" {
-			continue
-		}
-		for _, rule := range fields[2:] {
-			out[fields[0]] = append(out[fields[0]], fields[1]+":"+strings.Trim(rule, "()"))
-		}
-	}
-	return out
 }
 
 // shownBy makes the cases of an endpoint: all built-in scenarios pass but those that the findings are from.
@@ -215,16 +139,16 @@ func shownBy(t *testing.T, findings []string) []trace.Case {
 
 func severity(t *testing.T, rule string) trace.Severity {
 	t.Helper()
-	r, ok := catalogue(t)[rule]
-	if !ok {
-		t.Fatalf("no rule %s", rule)
+	r, ok, err := scenarios.FindRule(rule)
+	if err != nil || !ok {
+		t.Fatalf("no rule %s, %v", rule, err)
 	}
 	return r.Severity
 }
 
 func diagnoses(t *testing.T) []scenarios.Diagnosis {
 	t.Helper()
-	list, err := allDiagnoses()
+	list, err := scenarios.Diagnoses()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +198,7 @@ func TestDiagnoseNothing(t *testing.T) {
 
 // TestDiagnoseEveryRule: no rule is without a cause, wherever it shows and whatever else passed or did not run.
 func TestDiagnoseEveryRule(t *testing.T) {
-	rules, err := allRules()
+	rules, err := scenarios.Rules()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -303,7 +227,7 @@ func mustBuiltins(t *testing.T) []*scenarios.Scenario {
 
 // TestDiagnoseKeepsAll: each finding is a symptom of exactly one cause, and the order of cases and findings changes nothing.
 func TestDiagnoseKeepsAll(t *testing.T) {
-	rules, err := allRules()
+	rules, err := scenarios.Rules()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +286,9 @@ func keepsAll(t *testing.T, told []trace.Diagnosis, want []trace.Symptom) {
 }
 
 func TestDiagnosisHasItAll(t *testing.T) {
-	told := Diagnose(diagnoses(t), shownBy(t, readMatrix(t)["no-dedupe"]))
+	told := Diagnose(diagnoses(t), shownBy(t, strings.Fields("same-key-again:key-ignored same-key-concurrent:duplicate-creation "+
+		"same-key-different-body:different-body-executed client-timeout:lost-after-cut delayed-expiry:expired-early "+
+		"server-error-then-retry:retry-repeats-partial-work")))
 	if len(told) != 1 || len(told[0].Symptoms) != 6 || len(told[0].Rules) != 6 || !slices.IsSorted(told[0].Rules) {
 		t.Fatalf("many findings with one cause must be told as one: got %+v", told)
 	}

@@ -108,7 +108,7 @@ func bodyJSON(r *trace.Response) *value {
 	if r == nil || r.Body.Truncated {
 		return nil
 	}
-	return parseJSON(r.Body.Bytes())
+	return parseJSON(content(r))
 }
 
 // show gives a value as short text for people.

@@ -25,7 +25,7 @@ type Input struct {
 	Facts trace.Facts
 	// Control is the uncontested first requests; nil when they were never sent.
 	Control *trace.Control
-	// Case is the record to judge. With Case.OnControl the control's rounds are judged, else Case.Trace.
+	// Case is the record to judge. With Case.OnControl or Scenario.OnControl the control's rounds are judged, else Case.Trace.
 	// Its Result is not read. Must not be nil.
 	Case *trace.Case
 	// Rules is the rule catalogue.

@@ -222,10 +222,31 @@ func variantReason(f trace.Facts, l trace.Learned, r *trace.Round) *trace.Reason
 		return &trace.Reason{Code: trace.Assumption,
 			Detail: "the body `fail` should be answered with 5xx (503 cannot be told from a gateway's), found " + answerText(x),
 			Enable: "fail: what makes the endpoint fail once"}
-	case r.Variant != scenarios.BodyFail && class != trace.ClassSuccess:
+	case r.Variant == scenarios.BodyFail:
+		return nil
+	case r.Variant == scenarios.BodyInvalid:
+		return invalidReason(x, class)
+	case class != trace.ClassSuccess && r.Variant == scenarios.BodyReordered:
+		return &trace.Reason{Code: trace.Assumption,
+			Detail: "the body with its names in another order and other white space, with a key never used before, should succeed, found " + answerText(x)}
+	case class != trace.ClassSuccess:
 		return &trace.Reason{Code: trace.Assumption,
 			Detail: fmt.Sprintf("the body `%s`, with a key never used before, should succeed, found %s; a refusal of it under a used key would prove nothing", r.Variant, answerText(x)),
 			Enable: "other_body: a change that the endpoint accepts, such as {quantity: 2}"}
+	}
+	return nil
+}
+
+// invalidReason says why the body `invalid` cannot stand for a mistake of the caller; nil when it can.
+func invalidReason(x *trace.Exchange, class trace.Class) *trace.Reason {
+	enable := "invalid_body: a change that the endpoint refuses, such as {quantity: -1}"
+	switch {
+	case class == trace.ClassSuccess:
+		return &trace.Reason{Code: trace.Assumption, Detail: "the body `invalid`, with a key never used before, should be refused, but the endpoint accepted it: " + answerText(x), Enable: enable}
+	case class == trace.ClassRefused && x.Response.Status == 401:
+		return authReason(x)
+	case class != trace.ClassRefused:
+		return &trace.Reason{Code: trace.Assumption, Detail: "the body `invalid`, with a key never used before, should be refused, found " + answerText(x), Enable: enable}
 	}
 	return nil
 }

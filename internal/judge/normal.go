@@ -143,7 +143,11 @@ func withoutEchoes(s string, echoes []echo) string {
 	return s
 }
 
+// replaceWord replaces a word where it stands alone; the empty word stands nowhere.
 func replaceWord(s, word, by string) string {
+	if word == "" {
+		return s
+	}
 	var out strings.Builder
 	for from := 0; ; {
 		i := strings.Index(s[from:], word)

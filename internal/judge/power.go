@@ -61,7 +61,7 @@ func caught(h *hearing) []string {
 	var out []string
 	add := func(rules ...string) {
 		for _, r := range rules {
-			if r != "" && !slices.Contains(out, r) {
+			if r != "" && h.in.asserts(r) && !slices.Contains(out, r) {
 				out = append(out, r)
 			}
 		}
@@ -77,7 +77,10 @@ func caught(h *hearing) []string {
 			add(effectRules(h, e.Created)...)
 		case e.Same != nil:
 			add(ruleStatus, ruleHeaders, ruleBody, ruleConflict, ruleBytes)
-		case e.Refused != nil && e.As != "":
+			if h.in.Facts.Conflicts {
+				add(ruleRefusal)
+			}
+		case e.Refused != nil && e.As != "", e.OneOf != nil:
 			add(ruleRefusal)
 		}
 	}
@@ -144,22 +147,36 @@ func effort(h *hearing) string {
 
 // look says what the effects were judged by, and how late the last look at it was.
 func look(h *hearing) string {
-	states := slices.ContainsFunc(h.in.Scenario.Expect, func(e scenarios.Expectation) bool { return e.Created != nil })
+	has := func(form func(scenarios.Expectation) bool) bool {
+		return slices.ContainsFunc(h.in.Scenario.Expect, form)
+	}
 	switch {
-	case !states:
+	case has(func(e scenarios.Expectation) bool { return e.Unchanged != nil }):
+		return "compared before and after: " + h.watched()
+	case !has(func(e scenarios.Expectation) bool { return e.Created != nil }):
 		return ""
+	case h.needless() && h.uncounted:
+		return "effects were not judged: no counter, and the answers name nothing"
 	case h.uncounted && len(h.in.Control.Learned.CreationFields) == 0:
 		return "no counter: effects judged by the answers alone"
 	case h.uncounted:
 		return "no counter: effects judged by creation fields " + strings.Join(h.in.Control.Learned.CreationFields, ", ") + " alone"
 	}
+	still, late := looked(h.views)
+	return fmt.Sprintf("counted by %s, which had been still for %.0f ms, last look %.1f s after the last answer",
+		h.watched(), still.Duration().Seconds()*1e3, late.Duration().Seconds())
+}
+
+// watched names the counters and states that were read.
+func (h *hearing) watched() string {
 	var names []string
 	for _, c := range h.in.Facts.Counters {
 		names = append(names, c.Name)
 	}
-	still, late := looked(h.views)
-	return fmt.Sprintf("counted by %s, which had been still for %.0f ms, last look %.1f s after the last answer",
-		strings.Join(names, ", "), still.Duration().Seconds()*1e3, late.Duration().Seconds())
+	if slices.ContainsFunc(h.in.Scenario.Expect, func(e scenarios.Expectation) bool { return e.Unchanged != nil }) {
+		names = append(names, h.in.Facts.States...)
+	}
+	return strings.Join(names, ", ")
 }
 
 // looked gives the shortest time that the counters had been still at the end of a round, and how long

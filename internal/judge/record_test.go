@@ -196,9 +196,8 @@ func control(t *testing.T, f trace.Facts) *trace.Control {
 }
 
 var (
-	builtins     = sync.OnceValues(scenarios.Builtin)
-	allRules     = sync.OnceValues(scenarios.Rules)
-	allDiagnoses = sync.OnceValues(scenarios.Diagnoses)
+	builtins = sync.OnceValues(scenarios.Builtin)
+	allRules = sync.OnceValues(scenarios.Rules)
 )
 
 func builtin(t *testing.T, id string) *scenarios.Scenario {

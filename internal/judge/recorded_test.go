@@ -2,6 +2,7 @@ package judge
 
 import (
 	"encoding/json"
+	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -10,6 +11,8 @@ import (
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
 )
+
+var update = flag.Bool("update", false, "write what is concluded now into the recorded runs")
 
 // TestRecordedRuns judges runs again that were recorded on the shop (testdata/FAULT.json, by `retrysafe run
 // fixtures/plans/shop.yaml --effort smoke --endpoint 'create payment' --report json=FAULT.json`): the record alone must
@@ -38,6 +41,9 @@ func TestRecordedRuns(t *testing.T) {
 			if !reflect.DeepEqual(summary, run.Summary) {
 				t.Errorf("summary %+v, recorded %+v", summary, run.Summary)
 			}
+			if *update {
+				rewrite(t, file, &run)
+			}
 		})
 	}
 }
@@ -58,6 +64,9 @@ func again(t *testing.T, run *trace.Run, ep *trace.Endpoint) {
 			t.Fatal(err)
 		}
 		got := Case(Input{Scenario: s, Facts: ep.Facts, Control: ep.Control, Case: c, Rules: rules, FailOn: run.Info.FailOn})
+		if *update {
+			c.Result = got
+		}
 		if !reflect.DeepEqual(got, c.Result) {
 			t.Errorf("%s: judged %+v\nrecorded %+v", c.Scenario, got, c.Result)
 		}
@@ -65,5 +74,15 @@ func again(t *testing.T, run *trace.Run, ep *trace.Endpoint) {
 	}
 	if (findings > 0) != (run.Summary.Cases.Fail > 0) {
 		t.Errorf("%d findings, %d failed cases", findings, run.Summary.Cases.Fail)
+	}
+}
+
+func rewrite(t *testing.T, file string, run *trace.Run) {
+	text, err := json.Marshal(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(text, '\n'), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

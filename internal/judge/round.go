@@ -25,6 +25,8 @@ type effects struct {
 	// stated is true when the scenario says how many effects there must be, judged when that could be checked
 	// for every such expectation, counted when counters did it, and exceeded when there were more.
 	stated, judged, counted, exceeded bool
+	// once is true when counters show that one effect was expected and there was one.
+	once bool
 	// rule is the one that more effects break.
 	rule string
 }
@@ -38,6 +40,8 @@ type outcome struct {
 	gaps []trace.Reason
 	// second is true when a finding shows more effects than there may be.
 	second bool
+	// decisive is true when a finding needs no more rounds to look for a worse one.
+	decisive bool
 	// doubted is a rule whose only evidence is a counter without a marker, which others may have moved.
 	doubted string
 	// uncounted is true when no counter took part in a judgement about effects.
@@ -113,14 +117,14 @@ func (v *view) send(i int) *scenarios.Send {
 	return nil
 }
 
-// together reports whether an exchange was released at the same time as others.
+// together reports whether an exchange was released at the same time as others, or beside others in the background.
 func (v *view) together(i int) bool {
 	s := v.x(i).Step
 	if s < 0 || s >= len(v.in.Scenario.Steps) {
 		return false
 	}
 	st := v.in.Scenario.Steps[s]
-	return len(st.Volley) > 1 || st.Send != nil && st.Send.Together > 1
+	return len(st.Volley) > 1 || st.Send != nil && (st.Send.Together > 1 || st.Send.Every > 0 || st.Send.Background)
 }
 
 // name is how messages call an exchange.

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
@@ -14,6 +15,7 @@ func (v *view) same(e *scenarios.Expectation) outcome {
 	among := v.labelled(e.Same)
 	ref := v.reference(among)
 	if ref < 0 {
+		out.judged = v.refusedThroughout(among)
 		return out
 	}
 	for _, i := range among {
@@ -21,9 +23,11 @@ func (v *view) same(e *scenarios.Expectation) outcome {
 			continue
 		}
 		switch v.class[i] {
+		case trace.ClassInProgress:
+			out.judged = out.judged || e.Rule == ruleFalseSuccess // the truth, while the first ran
 		case trace.ClassSuccess:
 			out.judged = true
-			out.findings = merge(out.findings, v.repeated(ref, i, &out))
+			out.findings = merge(out.findings, v.succeeded(ref, i, &out))
 		case trace.ClassRefused:
 			if v.x(i).Response.Status == 401 {
 				out.gap(authReason(v.x(i)))
@@ -36,6 +40,21 @@ func (v *view) same(e *scenarios.Expectation) outcome {
 		}
 	}
 	return out
+}
+
+// refusedThroughout reports whether all answers refuse the retry of what had succeeded before, as the convention documents
+// it. Nothing else is compared then.
+func (v *view) refusedThroughout(among []int) bool {
+	if !v.in.Facts.Conflicts || len(among) == 0 {
+		return false
+	}
+	for _, i := range among {
+		if v.class[i] != trace.ClassRefused || !v.in.conflictRight(v.x(i).Response.Status) ||
+			!concludedBefore(v.in.Facts, v.learned, v.round, i, true) {
+			return false
+		}
+	}
+	return true
 }
 
 // reference is the success answer that came first; -1 when there is none. Of copies that were under way together
@@ -63,11 +82,55 @@ func (v *view) usual(i int) int {
 	return n
 }
 
+// succeeded judges a success answer beside the reference.
+func (v *view) succeeded(ref, i int, out *outcome) []trace.Finding {
+	first, x := v.x(ref), v.x(i)
+	switch {
+	case v.falseSuccess(ref, i):
+		return []trace.Finding{v.finding(ruleFalseSuccess,
+			fmt.Sprintf("%s was answered with success and without the result, %.0f ms before the first answer came",
+				v.name(i), (answeredAt(first)-answeredAt(x)).Duration().Seconds()*1e3),
+			"one of the in-progress statuses, or "+answerText(first), answerText(x), ref, i)}
+	case v.in.Facts.Conflicts && x.Started > first.Done && !v.ids[ref].other(v.ids[i]) &&
+		!slices.Contains(v.in.Facts.ReplayStatuses, x.Response.Status):
+		return []trace.Finding{v.finding(ruleRefusal,
+			fmt.Sprintf("%s was answered with %d, where the convention has a finished operation refused", v.name(i), x.Response.Status),
+			v.conflictText(), answerText(x), ref, i)}
+	}
+	return v.repeated(ref, i, out)
+}
+
+func (v *view) conflictText() string {
+	if len(v.in.Facts.ReplayStatuses) == 0 {
+		return "a refusal (4xx)"
+	}
+	return fmt.Sprintf("one of the statuses %v", v.in.Facts.ReplayStatuses)
+}
+
+// falseSuccess reports whether a success answer came while the first request was clearly still under way, and has nothing
+// of its result.
+func (v *view) falseSuccess(ref, i int) bool {
+	if !clearlyDuring(v.x(ref), v.x(i)) {
+		return false
+	}
+	a, b := v.x(ref).Response, v.x(i).Response
+	return v.ids[ref] != nil && v.ids[i] == nil || isEmpty(b) && !isEmpty(a)
+}
+
+// clearlyDuring reports whether x was sent and answered while another exchange ran: that one went on for at least as
+// long as x had taken. An answer that waited for the other comes at about the same time, before or after it.
+func clearlyDuring(other, x *trace.Exchange) bool {
+	if x.Sent == 0 || other.Started == 0 || other.Started > x.Started {
+		return false
+	}
+	return answeredAt(x)+max(0, answeredAt(x)-x.Sent) < answeredAt(other)
+}
+
 // repeated compares a success answer with the reference. One that names another creation is a second
 // creation, which the created expectation reports, unless the counters say that there was only one.
 func (v *view) repeated(ref, i int, out *outcome) []trace.Finding {
 	if !v.ids[ref].other(v.ids[i]) {
-		return v.replay(ref, i)
+		return v.replay(ref, i, out)
 	}
 	switch {
 	case v.effects.exceeded:
@@ -90,6 +153,9 @@ func (v *view) refusedInstead(rule string, ref, i int) (trace.Finding, bool) {
 	x, first := v.x(i), v.x(ref)
 	status := x.Response.Status
 	expected := answerText(first)
+	if rule == ruleFalseSuccess {
+		rule = "" // that one is about answers that say success
+	}
 	running := x.Started < first.Done && slices.Contains([]int{409, 423, 425}, status)
 	switch {
 	case running && len(v.in.Facts.Statuses.InProgress) == 0:
@@ -97,15 +163,30 @@ func (v *view) refusedInstead(rule string, ref, i int) (trace.Finding, bool) {
 	case running:
 		return v.finding(ruleRefusal, fmt.Sprintf("%s was refused with %d while the first was under way", v.name(i), status),
 			fmt.Sprintf("one of the statuses %v, or the first answer", v.in.Facts.Statuses.InProgress), answerText(x), ref, i), true
+	case v.in.Facts.Conflicts && v.in.conflictRight(status), rule == ruleEquivalent && !v.in.asserts(rule):
+		return trace.Finding{}, false
 	case rule != "":
 		return v.finding(rule, fmt.Sprintf("%s was refused with %d, though the same request had been answered with %d before", v.name(i), status, first.Response.Status),
 			expected, answerText(x), ref, i), true
+	case v.in.Facts.Conflicts:
+		return v.finding(ruleRefusal, fmt.Sprintf("%s was refused with %d, expected one of %v", v.name(i), status, v.in.Facts.ReplayStatuses),
+			v.conflictText(), answerText(x), ref, i), true
 	case v.isConflict(status):
-		return v.finding(ruleConflict, fmt.Sprintf("%s was refused with %d, though the operation had succeeded with %d", v.name(i), status, first.Response.Status),
-			expected, answerText(x), ref, i), true
+		return v.finding(ruleConflict, fmt.Sprintf("%s was refused with %d, though the operation had succeeded with %d%s",
+			v.name(i), status, first.Response.Status, v.onceText()), expected, answerText(x), ref, i), true
+	case status/100 == 2: // an error that the plan's query found in it
+		return v.finding(ruleBody, v.name(i)+" was answered with an error, the first answer was success", expected, answerText(x), ref, i), true
 	}
 	return v.finding(ruleStatus, fmt.Sprintf("%s was refused with %d, the first answer had %d", v.name(i), status, first.Response.Status),
 		expected, answerText(x), ref, i), true
+}
+
+// onceText adds to a conflict what the counts say of it.
+func (v *view) onceText() string {
+	if !v.effects.once {
+		return ""
+	}
+	return ": one effect, but the retry cannot learn the result"
 }
 
 // isConflict reports whether a status says that somebody else is at it.
@@ -113,28 +194,45 @@ func (v *view) isConflict(status int) bool {
 	return status == 409 || slices.Contains(v.in.Facts.Statuses.InProgress, status)
 }
 
-// distinct checks that success answers to different keys name different creations.
+// distinct checks that success answers to different keys, or of different callers, name different creations.
 func (v *view) distinct(e *scenarios.Expectation) outcome {
 	var out outcome
 	var with []int
 	for _, i := range v.of(trace.ClassSuccess, v.labelled(e.Distinct)) {
-		if v.ids[i] != nil && v.x(i).Key != "" {
+		if v.ids[i] != nil && !keyless(v.x(i)) {
 			with = append(with, i)
 		}
 	}
 	for k, i := range with {
 		for _, j := range with[:k] {
-			if v.x(i).Key == v.x(j).Key {
-				continue
+			if sameOperation(v.x(i), v.x(j)) || v.x(i).OtherEndpoint != v.x(j).OtherEndpoint {
+				continue // two endpoints may number alike
 			}
 			out.judged = true
 			if !v.ids[j].same(v.ids[i]) {
 				continue
 			}
 			out.findings = merge(out.findings, []trace.Finding{v.finding(e.Rule,
-				fmt.Sprintf("%s, with another key, was answered with the creation of %s", v.name(i), v.name(j)),
+				fmt.Sprintf("%s, %s, was answered with the creation of %s", v.name(i), tellApart(v.x(j), v.x(i)), v.name(j)),
 				"another creation than "+v.naming(j), v.naming(i), j, i)})
 		}
 	}
 	return out
+}
+
+// tellApart says what tells two operations apart.
+func tellApart(a, b *trace.Exchange) string {
+	switch {
+	case a.Key != b.Key:
+		return "with another key"
+	case a.Caller != b.Caller:
+		return "of another caller"
+	}
+	return "another request"
+}
+
+// keyless reports whether an exchange belongs to no key letter.
+func keyless(x *trace.Exchange) bool {
+	letter, _, _ := strings.Cut(strings.TrimSuffix(x.Scope, "/other"), "@")
+	return x.Key == "" && letter == scenarios.KeyNone
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"retrysafe/internal/trace"
 )
@@ -24,14 +25,15 @@ func shorten(s string, limit int) string {
 	return s
 }
 
-func bodyExcerpt(b trace.Body) string {
+func bodyExcerpt(r *trace.Response) string {
+	b, text := r.Body, content(r)
 	switch {
-	case b.Size == 0 && len(b.Bytes()) == 0:
+	case isEmpty(r):
 		return "no body"
-	case b.Base64 != nil:
-		return fmt.Sprintf("%d bytes that are no text", max(b.Size, int64(len(b.Base64))))
+	case !utf8.Valid(text):
+		return fmt.Sprintf("%d bytes that are no text", max(b.Size, int64(len(b.Bytes()))))
 	}
-	return shorten(b.Text, excerptLimit)
+	return shorten(string(text), excerptLimit)
 }
 
 // answerText shows what an exchange was answered on one line.
@@ -39,7 +41,7 @@ func answerText(x *trace.Exchange) string {
 	if x.Response == nil {
 		return fmt.Sprintf("no answer (%s: %s)", x.Broke, x.Error)
 	}
-	return fmt.Sprintf("status %d, %s", x.Response.Status, bodyExcerpt(x.Response.Body))
+	return fmt.Sprintf("status %d, %s", x.Response.Status, bodyExcerpt(x.Response))
 }
 
 // classText says in words what a class of answers is.

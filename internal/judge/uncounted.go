@@ -22,6 +22,10 @@ func (v *view) createdByAnswers(e *scenarios.Expectation, w window) outcome {
 		}
 		return out
 	}
+	if e.Created.PerKey && len(successes) == 0 && len(v.of(trace.ClassRefused, w.members)) == len(w.members) {
+		out.judged = v.nothingHidden(w) // refused, one and all
+		return out
+	}
 	if !slices.ContainsFunc(v.learned.CreationFields, isIdentity) {
 		return out // what differs may differ with every answer
 	}
@@ -31,7 +35,7 @@ func (v *view) createdByAnswers(e *scenarios.Expectation, w window) outcome {
 	if len(ids) < len(successes) {
 		ids = nil // an answer that names nothing may stand for anything
 	}
-	switch enough := len(ids) >= 2 || len(ids) == 1 && (len(known) > 0 || v.in.Case.OnControl); {
+	switch enough := len(ids) >= 2 || len(ids) == 1 && (len(known) > 0 || v.in.onControl()); {
 	case len(named) > w.n && e.Rule != "":
 		out.judged, out.second = true, true
 		out.findings = append(out.findings, v.byAnswers(e.Rule,

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"time"
 
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
@@ -93,12 +94,31 @@ func (v *view) noOverlap() *trace.Reason {
 	for i := range v.round.Exchanges {
 		for j := range i {
 			a, b := v.x(i), v.x(j)
-			if sameKey(a, b) && a.Sent != 0 && b.Sent != 0 && a.Sent < answeredAt(b) && b.Sent < answeredAt(a) {
+			if sameOperation(a, b) && a.Sent != 0 && b.Sent != 0 && a.Sent < answeredAt(b) && b.Sent < answeredAt(a) {
 				return nil
 			}
 		}
 	}
+	if took := v.longestAlone(); took < leastHandling {
+		return &trace.Reason{Code: trace.NotApplicable,
+			Detail: fmt.Sprintf("the endpoint answers within %.1f ms, so no copy can be sent while another one runs", took.Duration().Seconds()*1e3)}
+	}
 	return &trace.Reason{Code: trace.NoOverlap, Detail: "in no round were two copies under way at the same time: each was answered before the next was sent"}
+}
+
+// leastHandling is the shortest time an endpoint must take for a copy to be sent while another one runs: a few times what
+// timers and processors need to get a request on its way (up to 1.2 ms in an idle process, several on a busy machine).
+const leastHandling = trace.Nanos(10 * time.Millisecond)
+
+// longestAlone is the longest time that an exchange of the round took from its last byte to its answer.
+func (v *view) longestAlone() trace.Nanos {
+	var longest trace.Nanos
+	for i := range v.round.Exchanges {
+		if x := v.x(i); x.Response != nil && x.Sent != 0 {
+			longest = max(longest, answeredAt(x)-x.Sent)
+		}
+	}
+	return longest
 }
 
 // notCut reports a round in which an answer came before the client could leave.
@@ -112,15 +132,16 @@ func (v *view) notCut() *trace.Reason {
 }
 
 // open says which sends ended without an answer of the endpoint itself. Copies of a burst that were turned away
-// are no copies.
+// are no copies, and who was under way when the script ended the process is owed no answer.
 func (v *view) open() []trace.Reason {
 	var out []trace.Reason
 	for _, i := range v.finals(nil) {
 		x := v.x(i)
 		switch {
-		case x.Response == nil && x.Broke == trace.PhaseCut:
+		case x.Response == nil && x.Broke == trace.PhaseCut, x.Response == nil && (v.hung(i) || v.killed(i)):
 		case x.Response == nil:
 			out = append(out, *unanswered(x))
+		case v.class[i] == trace.ClassIntermediary && x.Response.Status == 503 && v.together(i):
 		case v.class[i] == trace.ClassNone || v.class[i] == trace.ClassIntermediary:
 			out = append(out, *intermediary(x))
 		case v.class[i] == trace.ClassBusy && !v.together(i):

@@ -15,6 +15,10 @@ func (d *decoder) answers(e *Endpoint, o strict.Object) {
 	e.Statuses.Mismatch = statusCodes(statuses.Get("mismatch"))
 	e.Statuses.MissingKey = statusCodes(statuses.Get("missing_key"))
 	e.Statuses.InProgress = statusCodes(statuses.Get("in_progress"))
+	if answers := o.Get("answers"); answers.Present() {
+		refused := answers.Object("refused").Require("refused")
+		e.RefusedWhere = jsonPath(refused.Object("json").Require("json"))
+	}
 	ignore := o.Get("ignore").Object("json", "headers")
 	e.IgnoreJSON = jsonPaths(ignore.Get("json"))
 	e.IgnoreHeaders = headerNames(ignore.Get("headers"))

@@ -31,6 +31,7 @@ type Body struct {
 	text  Template
 	bytes []byte
 	media string
+	space string // of BodyJSON, where white space means nothing
 }
 
 // Empty is true when there is no body.
@@ -40,12 +41,13 @@ func (b Body) Empty() bool { return b.Kind == "" }
 func (b Body) ContentType() string { return b.media }
 
 // Render fills the placeholders in: the bytes to send, nil for no body. The same values give the same bytes. JSON is
-// written without white space, members in the order of the plan, numbers as they are written there.
+// written without white space (but for Endpoint.Reordered), members in the order of the plan, numbers as they are
+// written there.
 func (b Body) Render(v Values) ([]byte, error) {
 	switch b.Kind {
 	case BodyJSON:
 		var out bytes.Buffer
-		if err := b.tree.write(&out, v); err != nil {
+		if err := b.tree.write(&out, v, b.space); err != nil {
 			return nil, fmt.Errorf("render body: %w", err)
 		}
 		return out.Bytes(), nil

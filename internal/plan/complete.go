@@ -12,13 +12,15 @@ import (
 
 // The defaults of `limits` and `settle`. They are choices, not measurements: a key that stays in progress for
 // 10 s has outlasted the retries of most clients; 30 s is a common time-out of gateways; a count that is right
-// is seen within 5 s; a wait of 60 s still fits a pull request's run; few answers that people read exceed 1
+// is seen within 5 s; a wait of 60 s still fits a pull request's run; a service that is not back 30 s after a restart has
+// a fault of its own; few answers that people read exceed 1
 // MiB; and counters that stood still for 100 ms have been polled several times.
 const (
 	defaultInProgress = 10 * time.Second
 	defaultRequest    = 30 * time.Second
 	defaultCount      = 5 * time.Second
 	defaultWait       = 60 * time.Second
+	defaultReady      = 30 * time.Second
 	defaultBody       = 1 << 20
 	defaultSettle     = 100 * time.Millisecond
 )
@@ -28,6 +30,8 @@ type completion struct {
 	plan        *Plan
 	doc         *strict.Document
 	targetWidth int
+	replicas    []strict.Text
+	others      []strict.Text // the `other_endpoint` of each endpoint
 }
 
 func (c *completion) run() {
@@ -36,11 +40,17 @@ func (c *completion) run() {
 	setDefault(&p.Limits.Request, defaultRequest)
 	setDefault(&p.Limits.Count, defaultCount)
 	setDefault(&p.Limits.Wait, defaultWait)
+	setDefault(&p.Limits.Ready, defaultReady)
 	setDefault(&p.Limits.Body, defaultBody)
-	c.checkTarget()
-	c.checkCounters()
+	c.checkTargets()
+	c.checkReads()
+	c.checkHooks()
+	c.callers()
 	for i := range p.Endpoints {
 		c.endpoint(&p.Endpoints[i])
+	}
+	for i, name := range c.others {
+		c.otherEndpoint(&p.Endpoints[i], name)
 	}
 }
 
@@ -52,29 +62,44 @@ func setDefault[T comparable](field *T, value T) {
 	}
 }
 
-func (c *completion) checkCounters() {
-	counters := make([]Counter, 0, len(c.plan.Counters))
+// checkReads checks where counters and states are read.
+func (c *completion) checkReads() {
 	for _, counter := range c.plan.Counters {
-		counters = append(counters, counter)
-	}
-	slices.SortFunc(counters, func(a, b Counter) int { return strings.Compare(a.Name, b.Name) })
-	for _, counter := range counters {
 		if counter.HTTP != nil {
 			c.checkRequest(counter.HTTP.Request)
+		}
+	}
+	for _, state := range c.plan.States {
+		c.checkRequest(state.Request)
+	}
+}
+
+func (c *completion) checkHooks() {
+	for _, hook := range c.plan.Hooks {
+		for _, r := range []*RequestTemplate{hook.HTTP, hook.Ready} {
+			if r != nil {
+				c.checkRequest(*r)
+			}
+		}
+	}
+}
+
+func (c *completion) callers() {
+	for _, caller := range c.plan.Callers {
+		if s := caller.Login; s != nil {
+			c.checkRequest(s.Request)
+			c.checkBody(s.Request, s.Body)
+			s.Headers = withContentType(s.Headers, s.Body)
 		}
 	}
 }
 
 func (c *completion) endpoint(e *Endpoint) {
 	c.key(e)
-	if e.Kind == "" {
-		e.Kind = "method"
-		if e.Key.In != "" || e.Request.Method == http.MethodPost {
-			e.Kind = "create"
-		}
-	}
+	setDefault(&e.Kind, kindOf(e))
 	c.dialectFacts(e)
 	setDefault(&e.FreshKey, "creates")
+	setDefault(&e.DoubleClick, "two")
 	setDefault(&e.Settle, defaultSettle)
 	c.checkRequest(e.Request)
 	c.checkBody(e.Request, e.Body)
@@ -96,12 +121,31 @@ func (c *completion) endpoint(e *Endpoint) {
 	if !e.HasOther {
 		e.OtherBody, e.OtherWhy, e.HasOther = otherBody(e.Body, e.Key)
 	}
+	if e.HasOther && e.HasInvalid && e.OtherBody.sameAs(e.InvalidBody) {
+		e.OtherBody, e.OtherWhy, e.HasOther = Body{}, "the change at hand is the invalid_body: say `other_body`", false
+	}
+	e.Reordered, e.HasReordered = reordered(e.Body, e.Key)
+}
+
+// kindOf is the kind of an endpoint whose plan does not say.
+func kindOf(e *Endpoint) string {
+	switch {
+	case e.Webhook != nil:
+		return "webhook"
+	case e.Key.In != "" || e.Request.Method == http.MethodPost:
+		return "create"
+	}
+	return "method"
 }
 
 // key fills the dialect's place and format of the key in, where the plan says nothing. Under "any" an endpoint
 // without `key:` has none.
 func (c *completion) key(e *Endpoint) {
 	documented := c.plan.Dialect.Key
+	if !e.keySet && e.Webhook != nil {
+		e.Key = eventPlace(e.Webhook.Scheme)
+		return
+	}
 	if !e.keySet && e.Key.In == "" && e.Request.Method == http.MethodPost && e.Kind != "webhook" {
 		e.Key = documented
 	}
@@ -143,8 +187,10 @@ func (c *completion) checkKey(e *Endpoint) {
 		if e.Key.Name == "" {
 			return // noted where it was read
 		}
-		if _, err := e.Body.WithKey(e.Key.Name, "x"); err != nil {
-			c.doc.Errorf(e.Request.Path.Pos, width, "%v", err)
+		for _, b := range e.bodies() {
+			if _, err := b.WithKey(e.Key.Name, "x"); err != nil {
+				c.doc.Errorf(e.Request.Path.Pos, width, "%v", err)
+			}
 		}
 	case "header":
 		for _, h := range e.Headers {
@@ -157,6 +203,21 @@ func (c *completion) checkKey(e *Endpoint) {
 			c.doc.Errorf(e.Request.Path.Pos, width, "the endpoint uses {{key}} and has no key: say where it travels with `key`, or use {{uuid}}")
 		}
 	}
+}
+
+// bodies are the body and those that the plan makes of it.
+func (e *Endpoint) bodies() []Body {
+	found := []Body{e.Body}
+	if e.HasOther {
+		found = append(found, e.OtherBody)
+	}
+	if e.HasInvalid {
+		found = append(found, e.InvalidBody)
+	}
+	if e.Fail != nil {
+		found = append(found, e.Fail.Body)
+	}
+	return found
 }
 
 // uses is true when request, headers or body hold the placeholder.

@@ -16,6 +16,7 @@ type decoder struct {
 	doc  *strict.Document
 	plan *Plan
 	dir  string
+	over Overrides
 
 	headers     []HeaderTemplate // of `defaults`
 	key         strict.Value     // of `defaults`
@@ -23,20 +24,24 @@ type decoder struct {
 	targetWidth int
 	public      []string // variables whose values are shown: those of target and allow_hosts
 	listed      []string // of `secrets`
+	replicas    []strict.Text
+	others      []strict.Text // the `other_endpoint` of each endpoint
 }
 
 func (d *decoder) decode() {
 	root := d.doc.Root()
-	o := root.Object("version", "target", "allow_hosts", "firing", "dialect", "defaults", "callers", "counters", "hooks",
-		"limits", "endpoints", "scenarios", "secrets")
+	o := root.Object("version", "target", "replicas", "allow_hosts", "firing", "dialect", "defaults", "callers", "counters",
+		"states", "hooks", "limits", "endpoints", "scenarios", "secrets")
 	d.version(o.Require("version"))
 	d.target(o.Get("target"))
+	d.replicaList(o.Get("replicas"))
 	d.allowHosts(o.Get("allow_hosts"))
 	d.plan.Dialect = d.dialect(o.Get("dialect"))
 	d.defaults(o.Get("defaults"))
 	d.plan.Callers = d.callers(o.Get("callers"))
 	d.captures = allCaptures(o.Get("endpoints"))
 	d.plan.Counters = d.counters(o.Get("counters"))
+	d.plan.States = d.states(o.Get("states"))
 	d.plan.Hooks = d.hooks(o.Get("hooks"))
 	d.plan.Limits = limits(o.Get("limits"))
 	if f := o.Get("firing"); f.Present() {
@@ -64,6 +69,24 @@ func (d *decoder) target(v strict.Value) {
 	}
 }
 
+// replicaList reads base URLs of instances; completion checks them once all allowed hosts are known. Their variables
+// are shown like the target's.
+func (d *decoder) replicaList(v strict.Value) {
+	d.public = append(d.public, v.Variables()...)
+	if v.Kind() == strict.List && len(v.List()) == 0 {
+		v.Errorf("expected base URLs of instances such as [http://127.0.0.1:8081], found an empty list")
+	}
+	for _, t := range v.Texts() {
+		url := strings.TrimRight(t.Value, "/")
+		if slices.Contains(d.plan.Replicas, url) {
+			t.Errorf(0, len([]rune(t.Source())), "duplicate replica %s: remove one, two names of one instance prove nothing", t.Show())
+			continue
+		}
+		d.plan.Replicas = append(d.plan.Replicas, url)
+		d.replicas = append(d.replicas, t)
+	}
+}
+
 func (d *decoder) allowHosts(v strict.Value) {
 	d.public = append(d.public, v.Variables()...)
 	for _, t := range v.Texts() {
@@ -78,9 +101,17 @@ func (d *decoder) allowHosts(v strict.Value) {
 func (d *decoder) dialect(v strict.Value) dialect.Dialect {
 	name := "any"
 	if v.Present() {
-		name = v.Enum(dialect.Names()...)
+		name = v.Text().Value
 	}
-	found, _ := dialect.Find(name)
+	if d.over.Dialect != "" {
+		found, _ := dialect.Find(d.over.Dialect)
+		return found
+	}
+	found, ok := dialect.Find(name)
+	if !ok {
+		known := dialect.Names()
+		v.Errorf("unknown dialect %s%s (known: %s)", v.Text().Show(), strict.DidYouMean(name, known), strings.Join(known, ", "))
+	}
 	return found
 }
 
@@ -88,17 +119,6 @@ func (d *decoder) defaults(v strict.Value) {
 	o := v.Object("headers", "key")
 	d.headers = parseHeaders(o.Get("headers"), names{})
 	d.key = o.Get("key")
-}
-
-func (d *decoder) callers(v strict.Value) []Caller {
-	var callers []Caller
-	for _, e := range v.Entries() {
-		checkName(e.Key)
-		o := e.Value.Object("headers")
-		c := Caller{Name: e.Key.Value, Headers: parseHeaders(o.Require("headers"), names{})}
-		callers = append(callers, c)
-	}
-	return callers
 }
 
 // checkName notes a name that could not be written on a command line or in a placeholder.
@@ -143,21 +163,14 @@ func (d *decoder) counter(e strict.Entry) Counter {
 }
 
 func (d *decoder) httpCounter(o strict.Object, allowed names) *HTTPCounter {
-	http := o.Get("http")
-	h := &HTTPCounter{Request: d.request(http, allowed)}
-	if h.Request.Method != "" && h.Request.Method != "GET" {
-		http.Errorf("expected GET for a counter, found %s: counting must change nothing", h.Request.Method)
-	}
+	h := &HTTPCounter{Request: d.get(o.Get("http"), allowed, "a counter", "counting must change nothing")}
 	switch o.OneOf("place of the number", "value", "header", "length") {
 	case "value":
 		h.Value = jsonPath(o.Get("value"))
 	case "length":
 		h.Length = jsonPath(o.Get("length"))
 	case "header":
-		t := o.Get("header").Text()
-		if h.Header = t.Value; !isToken(t.Value) {
-			t.Errorf(0, len([]rune(t.Value)), "expected the name of a header, found %s", t.Show())
-		}
+		h.Header = headerName(o.Get("header"))
 	}
 	h.Caller = d.caller(o.Get("caller"))
 	h.Headers = parseHeaders(o.Get("headers"), allowed)
@@ -185,6 +198,15 @@ func (d *decoder) request(v strict.Value, allowed names) RequestTemplate {
 	return parseRequest(v.Text(), allowed)
 }
 
+// get is request for one that must be a GET; what and why end the message otherwise.
+func (d *decoder) get(v strict.Value, allowed names, what, why string) RequestTemplate {
+	r := d.request(v, allowed)
+	if r.Method != "" && r.Method != "GET" {
+		v.Errorf("expected GET for %s, found %s: %s", what, r.Method, why)
+	}
+	return r
+}
+
 // command reads a list of program and arguments. A text is refused: it would need a shell to be cut into arguments.
 func (d *decoder) command(v strict.Value, allowed names) []Template {
 	if v.Kind() == strict.String {
@@ -204,24 +226,14 @@ func (d *decoder) command(v strict.Value, allowed names) []Template {
 	return command
 }
 
-func (d *decoder) hooks(v strict.Value) map[string]Hook {
-	hooks := map[string]Hook{}
-	for _, e := range v.Object("expire").Entries() {
-		o := e.Value.Object("exec")
-		h := Hook{Pos: e.Key.Pos(), Name: e.Key.Value}
-		h.Exec = d.command(o.Require("exec"), names{})
-		hooks[h.Name] = h
-	}
-	return hooks
-}
-
 func limits(v strict.Value) Limits {
-	o := v.Object("in_progress", "request", "count", "wait", "body")
+	o := v.Object("in_progress", "request", "count", "wait", "ready", "body")
 	return Limits{
 		InProgress: o.Get("in_progress").Duration(),
 		Request:    o.Get("request").Duration(),
 		Count:      o.Get("count").Duration(),
 		Wait:       o.Get("wait").Duration(),
+		Ready:      o.Get("ready").Duration(),
 		Body:       o.Get("body").Size(),
 	}
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,7 +12,8 @@ import (
 // endpointFields are the fields of an endpoint, in the order in which they are best written.
 var endpointFields = []string{
 	"name", "kind", "setup", "request", "key", "required", "headers", "body", "text", "form", "file",
-	"other_body", "fail", "counters", "settle", "key_lifetime", "fresh_key", "stores", "statuses", "ignore",
+	"other_body", "invalid_body", "other_query", "other_endpoint", "fail", "webhook", "counters", "states", "settle",
+	"key_lifetime", "retry_window", "fresh_key", "double_click", "stores", "statuses", "answers", "ignore",
 	"replay_headers", "cleanup", "skip", "require", "tags", "owner",
 }
 
@@ -39,20 +41,26 @@ func (d *decoder) endpoint(v strict.Value) Endpoint {
 	e := Endpoint{Pos: v.Pos()}
 	e.Name = d.endpointName(o.Require("name"))
 	e.Kind = o.Get("kind").Enum("create", "method", "webhook")
+	e.Webhook = d.webhook(o)
 	var captures []string
 	e.Setup, captures = d.setup(o.Get("setup"))
 	allowed := names{captures: captures}
 	e.Request = d.request(o.Require("request"), allowed)
 	own := parseHeaders(o.Get("headers"), allowed)
 	e.Headers = mergeHeaders(d.headers, own)
-	e.Key, e.keySet = d.endpointKey(o.Get("key"))
+	e.Key, e.keySet = d.endpointKey(o.Get("key"), e.Webhook)
 	e.RequiredSet, e.Required = o.Has("required"), o.Get("required").Bool()
 	e.Body = d.body(o, allowed)
 	d.bodies(&e, o, allowed)
+	e.OtherQuery = otherQuery(o.Get("other_query"), &e, allowed)
+	d.others = append(d.others, o.Get("other_endpoint").Text())
 	e.Counters = d.rises(o.Get("counters"), captures)
+	e.States = d.stateNames(o.Get("states"), captures)
 	e.Settle = o.Get("settle").Duration()
 	e.KeyLifetime = o.Get("key_lifetime").Duration()
+	e.RetryWindow = o.Get("retry_window").Duration()
 	e.FreshKey = o.Get("fresh_key").Enum("creates", "returns-existing")
+	e.DoubleClick = o.Get("double_click").Enum("one", "two")
 	d.answers(&e, o)
 	e.Cleanup = d.cleanup(o.Get("cleanup"))
 	d.selection(&e, o)
@@ -67,8 +75,10 @@ func (d *decoder) endpointName(v strict.Value) string {
 	return t.Value
 }
 
-func (d *decoder) endpointKey(own strict.Value) (trace.KeyPlace, bool) {
-	if !own.Present() {
+// endpointKey is the endpoint's own `key`, else that of `defaults`, which does not hold for webhooks whose scheme
+// says where the event's id is.
+func (d *decoder) endpointKey(own strict.Value, hook *Webhook) (trace.KeyPlace, bool) {
+	if !own.Present() && hook == nil {
 		own = d.key
 	}
 	return d.keyPlace(own)
@@ -79,14 +89,21 @@ func (d *decoder) setup(v strict.Value) (setups []Setup, captures []string) {
 	for _, item := range v.List() {
 		o := item.Object("request", "headers", "body", "text", "form", "file", "capture")
 		allowed := names{captures: slices.Clone(captures)}
-		s := Setup{Pos: item.Pos()}
-		s.Request = d.request(o.Require("request"), allowed)
-		s.Headers = parseHeaders(o.Get("headers"), allowed)
-		s.Body = d.body(o, allowed)
+		s := d.setupRequest(o, item.Pos(), allowed)
 		s.Capture = d.capture(o.Get("capture"), &captures)
 		setups = append(setups, s)
 	}
 	return setups, captures
+}
+
+// setupRequest is a set-up without its captures.
+func (d *decoder) setupRequest(o strict.Object, pos strict.Pos, allowed names) Setup {
+	return Setup{
+		Pos:     pos,
+		Request: d.request(o.Require("request"), allowed),
+		Headers: parseHeaders(o.Get("headers"), allowed),
+		Body:    d.body(o, allowed),
+	}
 }
 
 // capture reads names and where their values are, and adds the names to known.
@@ -191,13 +208,26 @@ func (d *decoder) form(v strict.Value, allowed names, patch bool) *node {
 	return out
 }
 
-// bodies reads what other_body and fail change.
+// bodies reads what other_body, invalid_body and fail change.
 func (d *decoder) bodies(e *Endpoint, o strict.Object, allowed names) {
+	sent := e.Body
+	if sent.Empty() && e.Key.In == "json" {
+		sent = Body{Kind: BodyJSON, tree: mapping()} // what completion makes of it
+	}
 	if v := o.Get("other_body"); v.Present() {
 		e.OtherBody, e.HasOther = d.patched(e.Body, v, allowed), true
 		e.OtherWhy = "other_body of the plan"
-		if e.Body.sameAs(e.OtherBody) {
+		if sent.sameAs(e.OtherBody) {
 			v.Errorf("expected other_body to change the body, found the same body: change a value")
+		}
+	}
+	if v := o.Get("invalid_body"); v.Present() {
+		e.InvalidBody, e.HasInvalid = d.patched(e.Body, v, allowed), true
+		switch {
+		case sent.sameAs(e.InvalidBody):
+			v.Errorf("expected invalid_body to change the body, found the same body: change a value to one that must be refused")
+		case e.HasOther && e.OtherBody.sameAs(e.InvalidBody):
+			v.Errorf("expected invalid_body to differ from other_body, found the same body: one must be refused, the other accepted")
 		}
 	}
 	v := o.Get("fail")
@@ -257,21 +287,21 @@ func (d *decoder) rises(v strict.Value, captures []string) []CounterRise {
 
 // checkCounter notes a counter that is not declared, or that needs a capture which the endpoint does not make.
 func (d *decoder) checkCounter(t strict.Text, captures []string) {
-	width := len([]rune(t.Value))
 	c, ok := d.plan.Counters[t.Value]
 	if !ok {
-		known := make([]string, 0, len(d.plan.Counters))
-		for name := range d.plan.Counters {
-			known = append(known, name)
-		}
-		slices.Sort(known)
-		t.Errorf(0, width, "unknown counter %s%s (declare it under `counters`)", t.Show(), strict.DidYouMean(t.Value, known))
+		known := slices.Sorted(maps.Keys(d.plan.Counters))
+		t.Errorf(0, len([]rune(t.Value)), "unknown counter %s%s (declare it under `counters`)", t.Show(), strict.DidYouMean(t.Value, known))
 		return
 	}
-	for _, template := range c.templates() {
+	d.checkCaptures(t, "counter", c.templates(), captures)
+}
+
+// checkCaptures notes a counter or state that needs a capture which the endpoint does not make.
+func (d *decoder) checkCaptures(t strict.Text, what string, templates []Template, captures []string) {
+	for _, template := range templates {
 		for _, name := range template.Placeholders() {
 			if slices.Contains(d.captures, name) && !slices.Contains(captures, name) {
-				t.Errorf(0, width, "counter %s uses {{%s}}, which this endpoint does not capture: capture it in `setup`", t.Show(), name)
+				t.Errorf(0, len([]rune(t.Value)), "%s %s uses {{%s}}, which this endpoint does not capture: capture it in `setup`", what, t.Show(), name)
 				return
 			}
 		}

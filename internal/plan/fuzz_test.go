@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,7 +27,7 @@ func FuzzPlan(f *testing.F) {
 	}
 	f.Add(endpoint("form: {a: \"{{marker:20}}\"}", "other_body: {a: }", "cleanup: {request: \"DELETE /{{id}}\", capture: {id: header Location}}"))
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := Parse("no-such-folder/p", []byte(text), func(name string) (string, bool) { return "http://localhost:1", name != "" })
+		p, err := Parse("no-such-folder/p", []byte(text), fuzzEnv)
 		var mistakes strict.Errors
 		if err != nil && !errors.As(err, &mistakes) {
 			t.Fatalf("no strict.Errors: %v", err)
@@ -48,8 +50,72 @@ func FuzzPlan(f *testing.F) {
 			if e.HasOther && e.Body.sameAs(e.OtherBody) {
 				t.Errorf("other body of %s is the same: %s", e.Name, e.OtherWhy)
 			}
+			if e.HasInvalid && (e.Body.sameAs(e.InvalidBody) || e.HasOther && e.OtherBody.sameAs(e.InvalidBody)) {
+				t.Errorf("invalid body of %s is a valid one", e.Name)
+			}
+			if e.HasReordered {
+				fuzzReordered(t, e)
+			}
+		}
+		for _, url := range otherURLs(p) {
+			if !p.HostAllowed(url) {
+				t.Errorf("%s would be asked", url)
+			}
 		}
 	})
+}
+
+// fuzzEnv sets the addresses that the sample plans need, and nothing else.
+func fuzzEnv(name string) (string, bool) {
+	port := slices.Index([]string{"RETRYSAFE_TARGET", "RETRYSAFE_CONTROL", "RETRYSAFE_REPLICA_1", "RETRYSAFE_REPLICA_2"}, name)
+	if port < 0 {
+		return "", false
+	}
+	return fmt.Sprintf("http://localhost:%d", 1+port), true
+}
+
+// fuzzReordered checks that the reordered body says the same in other bytes.
+func fuzzReordered(t *testing.T, e Endpoint) {
+	body := e.Body
+	if e.Key.In == "json" {
+		body, _ = body.WithKey(e.Key.Name, "key")
+	}
+	first, err := body.Render(byName{})
+	second, err2 := e.Reordered.Render(byName{})
+	if err != nil || err2 != nil {
+		t.Fatal(err, err2)
+	}
+	if bytes.Equal(first, second) || !sameJSON(t, first, second) {
+		t.Errorf("%s was reordered to %s", first, second)
+	}
+}
+
+// otherURLs are where a plan sends to beside its endpoints.
+func otherURLs(p *Plan) []string {
+	urls := slices.Clone(p.Replicas)
+	add := func(r *RequestTemplate) {
+		if r != nil {
+			urls = append(urls, r.URL(p.Target, placeholderX{}))
+		}
+	}
+	for _, c := range p.Callers {
+		if c.Login != nil {
+			add(&c.Login.Request)
+		}
+	}
+	for _, h := range p.Hooks {
+		add(h.HTTP)
+		add(h.Ready)
+	}
+	for _, s := range p.States {
+		add(&s.Request)
+	}
+	for _, c := range p.Counters {
+		if c.HTTP != nil {
+			add(&c.HTTP.Request)
+		}
+	}
+	return urls
 }
 
 func FuzzTemplate(f *testing.F) {

@@ -43,22 +43,27 @@ func splitHost(entry string) (host, port string, err error) {
 	return strings.ToLower(u.Hostname()), u.Port(), nil
 }
 
-// checkTarget notes what keeps the target from being a base URL.
-func (c *completion) checkTarget() {
-	p := c.plan
-	if p.Target == "" {
-		return
+// checkTargets notes what keeps the target and the replicas from being base URLs.
+func (c *completion) checkTargets() {
+	if c.plan.Target != "" {
+		c.checkBase("target", c.plan.targetPos, c.targetWidth, c.plan.Target)
 	}
-	u, err := url.Parse(p.Target)
+	for i, t := range c.replicas {
+		c.checkBase("replica", t.Pos(), len([]rune(t.Source())), c.plan.Replicas[i])
+	}
+}
+
+func (c *completion) checkBase(what string, pos strict.Pos, width int, rawURL string) {
+	u, err := url.Parse(rawURL)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		c.doc.Errorf(p.targetPos, c.targetWidth, "expected a base URL such as http://127.0.0.1:8080 as target")
+		c.doc.Errorf(pos, width, "expected a base URL such as http://127.0.0.1:8080 as %s", what)
 	case u.User != nil:
-		c.doc.Errorf(p.targetPos, c.targetWidth, "expected a target without user and password: give them as a header of `callers`")
-	case u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(p.Target, "?#"):
-		c.doc.Errorf(p.targetPos, c.targetWidth, "expected a target without ? and #: put the query into the requests")
+		c.doc.Errorf(pos, width, "expected a %s without user and password: give them as a header of `callers`", what)
+	case u.RawQuery != "" || u.Fragment != "" || strings.ContainsAny(rawURL, "?#"):
+		c.doc.Errorf(pos, width, "expected a %s without ? and #: put the query into the requests", what)
 	default:
-		c.checkHost(p.targetPos, c.targetWidth, p.Target)
+		c.checkHost(pos, width, rawURL)
 	}
 }
 

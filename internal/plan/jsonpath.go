@@ -58,15 +58,23 @@ func jsonPaths(v strict.Value) []string {
 	return paths
 }
 
+// headerName is the name of a header; empty after noting a mistake.
+func headerName(v strict.Value) string {
+	t := v.Text()
+	if !isToken(t.Value) {
+		t.Errorf(0, len([]rune(t.Source())), "expected the name of a header, found %s", t.Show())
+		return ""
+	}
+	return t.Value
+}
+
 // headerNames are the header names of a list.
 func headerNames(v strict.Value) []string {
 	var found []string
-	for _, t := range v.Texts() {
-		if !isToken(t.Value) {
-			t.Errorf(0, len([]rune(t.Value)), "expected the name of a header, found %s", t.Show())
-			continue
+	for _, item := range v.List() {
+		if name := headerName(item); name != "" {
+			found = append(found, name)
 		}
-		found = append(found, t.Value)
 	}
 	return found
 }

@@ -16,24 +16,43 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"retrysafe/internal/dialect"
 	"retrysafe/internal/strict"
 )
 
-// Load reads a plan file. Variables are looked up by env; allowHosts are added to those of the plan. Mistakes in
-// the file are returned all at once, as strict.Errors.
-func Load(path string, env func(string) (string, bool), allowHosts ...string) (*Plan, error) {
+// Overrides are what the user says beside a plan. The zero value changes nothing.
+type Overrides struct {
+	// AllowHosts are added to those of the plan.
+	AllowHosts []string
+	// Dialect stands in place of the plan's; empty leaves that.
+	Dialect string
+}
+
+// Load reads a plan file. Variables are looked up by env. Mistakes in the file are returned all at once, as
+// strict.Errors.
+func Load(path string, env func(string) (string, bool), over Overrides) (*Plan, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the plan: %w", err)
 	}
-	return Parse(path, text, env, allowHosts...)
+	return ParseWith(path, text, env, over)
 }
 
 // Parse is Load for text that has been read; files that it names are looked for beside file. A nil env leaves
 // ${VAR} as it is.
 func Parse(file string, text []byte, env func(string) (string, bool), allowHosts ...string) (*Plan, error) {
-	for _, host := range allowHosts {
+	return ParseWith(file, text, env, Overrides{AllowHosts: allowHosts})
+}
+
+// ParseWith is Parse with all that can be said beside a plan.
+func ParseWith(file string, text []byte, env func(string) (string, bool), over Overrides) (*Plan, error) {
+	if _, known := dialect.Find(over.Dialect); over.Dialect != "" && !known {
+		return nil, fmt.Errorf("--dialect: unknown dialect %q%s (known: %s)", over.Dialect,
+			strict.DidYouMean(over.Dialect, dialect.Names()), strings.Join(dialect.Names(), ", "))
+	}
+	for _, host := range over.AllowHosts {
 		if _, _, err := splitHost(host); err != nil {
 			return nil, fmt.Errorf("--allow-host: %w", err)
 		}
@@ -43,10 +62,11 @@ func Parse(file string, text []byte, env func(string) (string, bool), allowHosts
 		doc:  strict.Parse(file, text, env),
 		plan: &Plan{File: file, Digest: "sha256:" + hex.EncodeToString(sum[:])},
 		dir:  filepath.Dir(file),
+		over: over,
 	}
 	d.decode()
-	d.plan.AllowHosts = append(d.plan.AllowHosts, allowHosts...)
-	c := completion{plan: d.plan, doc: d.doc, targetWidth: d.targetWidth}
+	d.plan.AllowHosts = append(d.plan.AllowHosts, over.AllowHosts...)
+	c := completion{plan: d.plan, doc: d.doc, targetWidth: d.targetWidth, replicas: d.replicas, others: d.others}
 	c.run()
 	if err := d.doc.Err(); err != nil {
 		return nil, err

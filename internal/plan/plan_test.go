@@ -4,11 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"retrysafe/internal/dialect"
 	"retrysafe/internal/strict"
 )
 
@@ -48,15 +50,27 @@ func pretty(err error) string {
 	return ""
 }
 
+// mistake is a plan with one mistake, and how the message about it begins.
+type mistake struct{ reason, text, want string }
+
+func (m mistake) test(t *testing.T) {
+	_, err := Parse("p", []byte(m.text), noEnv)
+	var mistakes strict.Errors
+	errors.As(err, &mistakes)
+	if got := pretty(err); !strings.HasPrefix(got, m.want) || len(mistakes) != 1 {
+		t.Errorf("got\n%s\nwant\n%s", got, m.want)
+	}
+}
+
 func TestMistakes(t *testing.T) {
-	for _, c := range []struct{ reason, text, want string }{
+	for _, c := range []mistake{
 		{"no endpoints", head, "p:1:1: missing field \"endpoints\"\n1 | version: 1\n  | ^"},
 		{"no version", "endpoints: [{name: a, request: POST http://localhost/}]", "p:1:1: missing field \"version\""},
 		{"other version", "version: 2\nendpoints: [{name: a, request: POST http://localhost/}]", "p:1:10: expected version 1, the only one that there is, found the number 2\n1 | version: 2\n  |          ^"},
 		{"empty list", head + "endpoints: []\n", "p:3:12: expected at least one endpoint, found an empty list"},
-		{"later field", head + "states: {}\nendpoints: [{name: a, request: POST /}]", "p:3:1: unknown field \"states\"\n3 | states: {}\n  | ^~~~~~"},
+		{"later field", head + "sinks: {}\nendpoints: [{name: a, request: POST /}]", "p:3:1: unknown field \"sinks\"\n3 | sinks: {}\n  | ^~~~~"},
 		{"misspelt field", endpoint("hedaers: {}"), "p:6:5: unknown field \"hedaers\"; did you mean \"headers\"?\n6 |     hedaers: {}\n  |     ^~~~~~~"},
-		{"unknown dialect", head + "dialect: itef\nendpoints: [{name: a, request: POST /}]", "p:3:10: expected any, ietf or stripe, found \"itef\"; did you mean \"ietf\"?"},
+		{"unknown dialect", head + "dialect: itef\nendpoints: [{name: a, request: POST /}]", "p:3:10: unknown dialect \"itef\"; did you mean \"ietf\"? (known: " + strings.Join(dialect.Names(), ", ") + ")"},
 		{"target not set", "version: 1\ntarget: ${UNSET}\nendpoints: [{name: a, request: POST /}]", "p:2:9: variable UNSET is not set: export UNSET=..., or give a default with ${UNSET:-value}\n2 | target: ${UNSET}\n  |         ^~~~~~~~"},
 		{"number not set", endpoint("statuses:", "  mismatch:", "    - ${UNSET}"), "p:8:11: variable UNSET is not set"},
 		{"target without scheme", "version: 1\ntarget: localhost:8080\nendpoints: [{name: a, request: POST /}]", "p:2:9: expected a base URL such as http://127.0.0.1:8080 as target\n2 | target: localhost:8080\n  |         ^~~~~~~~~~~~~~"},
@@ -102,7 +116,6 @@ func TestMistakes(t *testing.T) {
 		{"unknown counter", head + "counters: {orders: {exec: [x]}}\nendpoints: [{name: a, request: POST /, counters: [order]}]", "p:4:51: unknown counter \"order\"; did you mean \"orders\"? (declare it under `counters`)\n4 | ... [{name: a, request: POST /, counters: [order]}]\n  |                                            ^~~~~"},
 		{"rise of nothing", head + "counters: {c: {exec: [x]}}\nendpoints: [{name: a, request: POST /, counters: {c: 0}}]", "p:4:54: expected a number from 1 to 1000, found \"0\""},
 		{"counter needs a capture", head + "counters: {c: {exec: [x, \"{{cart}}\"]}}\nendpoints:\n  - {name: a, request: POST /, setup: [{request: POST /c, capture: {cart: $.id}}], counters: [c]}\n  - {name: b, request: POST /, counters: [c]}\n", "p:6:43: counter \"c\" uses {{cart}}, which this endpoint does not capture: capture it in `setup`"},
-		{"unknown hook", head + "hooks: {restart: {exec: [x]}}\nendpoints: [{name: a, request: POST /}]", "p:3:9: unknown field \"restart\" (known: expire)"},
 		{"header twice", endpoint("headers: {X-A: 1, x-a: 2}"), "p:6:23: duplicate header x-a (names ignore case): remove one"},
 		{"header name", endpoint("headers: {\"X A\": 1}"), "p:6:16: expected the name of a header, found \"X A\""},
 		{"header of the wire", endpoint("headers: {Content-Length: 1}"), "p:6:15: header Content-Length follows from the request and cannot be set: remove it"},
@@ -137,14 +150,7 @@ func TestMistakes(t *testing.T) {
 		{"no scenario file", head + "scenarios: [./none/*.yaml]\nendpoints: [{name: a, request: POST /}]", "p:3:13: no scenario file matches \"./none/*.yaml\": paths start at the plan's folder"},
 		{"short secret", head + "secrets: [abc]\nendpoints: [{name: a, request: POST /}]", "p:3:11: expected a secret of at least 4 characters"},
 	} {
-		t.Run(c.reason, func(t *testing.T) {
-			_, err := Parse("p", []byte(c.text), noEnv)
-			var mistakes strict.Errors
-			errors.As(err, &mistakes)
-			if got := pretty(err); !strings.HasPrefix(got, c.want) || len(mistakes) != 1 {
-				t.Errorf("got\n%s\nwant\n%s", got, c.want)
-			}
-		})
+		t.Run(c.reason, c.test)
 	}
 }
 
@@ -163,11 +169,11 @@ func TestAllMistakesInOneRun(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	p := mustParse(t, endpoint())
-	if want := (Limits{InProgress: 10 * time.Second, Request: 30 * time.Second, Count: 5 * time.Second, Wait: time.Minute, Body: 1 << 20}); p.Limits != want {
+	if want := (Limits{InProgress: 10 * time.Second, Request: 30 * time.Second, Count: 5 * time.Second, Wait: time.Minute, Ready: 30 * time.Second, Body: 1 << 20}); p.Limits != want {
 		t.Errorf("limits %+v", p.Limits)
 	}
 	e := p.Endpoints[0]
-	if p.Dialect.Name != "any" || e.Kind != "create" || e.FreshKey != "creates" || e.Settle != 100*time.Millisecond || e.Key.In != "" || e.RequiredSet {
+	if p.Dialect.Name != "any" || e.Kind != "create" || e.FreshKey != "creates" || e.DoubleClick != "two" || e.Settle != 100*time.Millisecond || e.Key.In != "" || e.RequiredSet {
 		t.Errorf("dialect %s, endpoint %+v", p.Dialect.Name, e)
 	}
 	if !slices.Equal(e.Statuses.Mismatch, []int{400, 409, 422}) || e.Statuses.MissingKey != nil {
@@ -357,10 +363,10 @@ func TestFindFile(t *testing.T) {
 			t.Errorf("got %s, %v; want %s", got, err, want)
 		}
 	}
-	if p, err := Load(filepath.Join(root, "retrysafe.yaml"), noEnv); err != nil || p.Dir() != root {
+	if p, err := Load(filepath.Join(root, "retrysafe.yaml"), noEnv, Overrides{}); err != nil || p.Dir() != root {
 		t.Errorf("load: %v, %v", p, err)
 	}
-	if _, err := Load(filepath.Join(root, "none.yaml"), noEnv); err == nil || !strings.Contains(err.Error(), "cannot read the plan") {
+	if _, err := Load(filepath.Join(root, "none.yaml"), noEnv, Overrides{}); err == nil || !strings.Contains(err.Error(), "cannot read the plan") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -381,20 +387,48 @@ func TestOwnScenarios(t *testing.T) {
 	}
 }
 
+// TestReadmePlans holds the plans of the README to the language.
+func TestReadmePlans(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?ms)^```ya?ml\n(.*?)^```$").FindAllSubmatch(text, -1)
+	if len(blocks) < 2 {
+		t.Fatalf("the README has %d plans", len(blocks))
+	}
+	vars := map[string]string{"RETRYSAFE_TARGET": "http://127.0.0.1:8080", "ALICE_PASSWORD": "hunter2", "WEBHOOK_SECRET": "whsec_bm8gc2VjcmV0"}
+	for _, b := range blocks {
+		if _, err := Parse("README.md", b[1], func(name string) (string, bool) { v, ok := vars[name]; return v, ok }); err != nil {
+			t.Errorf("%s", pretty(err))
+		}
+	}
+}
+
 func TestFixturePlans(t *testing.T) {
 	files, err := filepath.Glob("../../fixtures/plans/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no plans: %v", err)
 	}
+	addresses := map[string]string{
+		"RETRYSAFE_TARGET": "http://127.0.0.1:8080", "RETRYSAFE_CONTROL": "http://127.0.0.1:8083",
+		"RETRYSAFE_REPLICA_1": "http://127.0.0.1:8081", "RETRYSAFE_REPLICA_2": "http://127.0.0.1:8082",
+	}
 	for _, file := range files {
-		p, err := Load(file, func(string) (string, bool) { return "http://127.0.0.1:8080", true })
+		p, err := Load(file, func(name string) (string, bool) { v, ok := addresses[name]; return v, ok }, Overrides{})
 		if err != nil {
 			t.Errorf("%s: %v\n%s", file, err, pretty(err))
 			continue
 		}
 		for _, e := range p.Endpoints {
-			if !e.HasOther || e.Key.In == "" {
-				t.Errorf("%s, %s: no other body or key", file, e.Name)
+			if e.Kind == "method" {
+				if e.Key.In != "" || len(e.States) == 0 {
+					t.Errorf("%s, %s: a key, or no state", file, e.Name)
+				}
+				continue
+			}
+			if !e.HasOther || !e.HasReordered || e.Fail == nil || e.Key.In == "" {
+				t.Errorf("%s, %s: no other body, nothing to reorder or no key", file, e.Name)
 			}
 		}
 	}

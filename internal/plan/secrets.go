@@ -43,6 +43,12 @@ func (d *decoder) secrets() []string {
 	for _, value := range d.plan.credentials() {
 		add(value, leastSecret)
 	}
+	for _, e := range d.plan.Endpoints {
+		if e.Webhook != nil {
+			add(e.Webhook.Secret, leastListed)
+			add(strings.TrimPrefix(e.Webhook.Secret, secretPrefix), leastSecret)
+		}
+	}
 	for _, value := range d.listed {
 		add(value, leastListed)
 	}
@@ -50,21 +56,24 @@ func (d *decoder) secrets() []string {
 	return found
 }
 
-// isTarget is true for the target, its host and its port, which are always shown.
+// isTarget is true for the target and the replicas, their hosts and ports, which are always shown.
 func (d *decoder) isTarget(s string) bool {
-	u, err := url.Parse(d.plan.Target)
-	if err != nil {
-		return false
-	}
-	return s == d.plan.Target || strings.TrimRight(s, "/") == d.plan.Target || s == u.Host || s == u.Hostname() || s == u.Port()
+	return slices.ContainsFunc(append([]string{d.plan.Target}, d.plan.Replicas...), func(base string) bool {
+		u, err := url.Parse(base)
+		return err == nil && (strings.TrimRight(s, "/") == base || s == u.Host || s == u.Hostname() || s == u.Port())
+	})
 }
 
-// credentials are the header values of callers, and those of other headers that carry credentials by their names.
+// credentials are the header values of callers and passwords in their log-ins, and what other headers hold that carry
+// credentials by their names.
 func (p *Plan) credentials() []string {
 	var found []string
 	for _, c := range p.Callers {
 		for _, h := range c.Headers {
 			found = append(found, credentialsIn(h)...)
+		}
+		if c.Login != nil {
+			found = append(found, c.Login.Body.passwords()...)
 		}
 	}
 	carrying := func(headers []HeaderTemplate) {
@@ -73,6 +82,19 @@ func (p *Plan) credentials() []string {
 				found = append(found, credentialsIn(h)...)
 			}
 		}
+	}
+	for _, c := range p.Callers {
+		if c.Login != nil {
+			carrying(c.Login.Headers)
+		}
+	}
+	for _, c := range p.Counters {
+		if c.HTTP != nil {
+			carrying(c.HTTP.Headers)
+		}
+	}
+	for _, s := range p.States {
+		carrying(s.Headers)
 	}
 	for _, e := range p.Endpoints {
 		carrying(e.Headers)
@@ -110,4 +132,22 @@ func credentialsIn(h HeaderTemplate) []string {
 		}
 	}
 	return found
+}
+
+// passwords are the texts of a body that carry credentials by the names of their members.
+func (b Body) passwords() []string {
+	var found []string
+	b.tree.members(func(name string, value *node) {
+		if value.kind == strict.String && slices.Contains(secretNames, snake(name)) {
+			found = append(found, value.text.Render(placeholderX{}))
+		}
+	})
+	return found
+}
+
+// secretNames are members of log-in requests that hold a credential: those of OAuth 2.0 (RFC 6749, sections 2.3.1,
+// 4.1.3, 4.3.2 and 6) and of common APIs.
+var secretNames = []string{
+	"password", "passwd", "passphrase", "pin", "otp", "secret", "client_secret", "code", "code_verifier", "refresh_token",
+	"token", "access_token", "assertion", "client_assertion", "api_key", "apikey",
 }

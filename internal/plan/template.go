@@ -49,7 +49,8 @@ type names struct {
 	captures []string
 	// header is true where placeholders that change with every request are allowed.
 	header bool
-	// capturesOnly is true for cleanup, which belongs to no round any more.
+	// capturesOnly is true where no round is under way, so that nothing is drawn: clean-up, log-ins, hooks that are about
+	// no key.
 	capturesOnly bool
 }
 
@@ -122,6 +123,8 @@ func parsePlaceholder(t strict.Text, open, end int, allowed names) (part, bool) 
 	name, limit, limited := strings.Cut(strings.TrimSpace(whole[2:len(whole)-2]), ":")
 	known := allowed.known()
 	switch {
+	case len(known) == 0:
+		t.Errorf(open, width, "expected no placeholder here, found %s: this belongs to no key or round, write the value itself", whole)
 	case slices.Contains(perRequest, name) && !allowed.header:
 		t.Errorf(open, width, "%s changes with every request and is allowed in headers only, so that retries stay the same: use {{%s}}", whole, strings.TrimPrefix(name, "send."))
 	case !slices.Contains(known, name):

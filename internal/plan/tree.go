@@ -84,35 +84,52 @@ func (n *node) each(f func(Template)) {
 	}
 }
 
-// write renders the tree as JSON without white space.
-func (n *node) write(out *bytes.Buffer, v Values) error {
+// members calls f for every member of every mapping in the tree.
+func (n *node) members(f func(name string, value *node)) {
+	if n == nil {
+		return
+	}
+	for i, item := range n.items {
+		if n.kind == strict.Mapping {
+			f(n.names[i], item)
+		}
+		item.members(f)
+	}
+}
+
+// write renders the tree as JSON, with space wherever white space means nothing.
+func (n *node) write(out *bytes.Buffer, v Values, space string) error {
 	switch n.kind {
 	case strict.String:
 		return writeText(out, n.text.Render(v))
 	case strict.List:
-		return n.writeItems(out, v, '[', ']')
+		return n.writeItems(out, v, space, '[', ']')
 	case strict.Mapping:
-		return n.writeItems(out, v, '{', '}')
+		return n.writeItems(out, v, space, '{', '}')
 	}
 	out.WriteString(n.word)
 	return nil
 }
 
-func (n *node) writeItems(out *bytes.Buffer, v Values, open, end byte) error {
+func (n *node) writeItems(out *bytes.Buffer, v Values, space string, open, end byte) error {
 	out.WriteByte(open)
 	for i, item := range n.items {
 		if i > 0 {
 			out.WriteByte(',')
 		}
+		out.WriteString(space)
 		if n.kind == strict.Mapping {
 			if err := writeText(out, n.names[i]); err != nil {
 				return err
 			}
-			out.WriteByte(':')
+			out.WriteString(":" + space)
 		}
-		if err := item.write(out, v); err != nil {
+		if err := item.write(out, v, space); err != nil {
 			return err
 		}
+	}
+	if len(n.items) > 0 {
+		out.WriteString(space)
 	}
 	out.WriteByte(end)
 	return nil

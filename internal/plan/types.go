@@ -28,7 +28,11 @@ type Plan struct {
 	Callers []Caller
 	// Counters by name.
 	Counters map[string]Counter
-	// Hooks by name; the only one that scenarios use now is "expire".
+	// States by name.
+	States map[string]State
+	// Replicas are base URLs of instances behind the target, without a trailing slash; empty when not stated.
+	Replicas []string
+	// Hooks by name, one of scenarios.HookNames.
 	Hooks     map[string]Hook
 	Limits    Limits
 	Endpoints []Endpoint
@@ -43,10 +47,33 @@ type Plan struct {
 	scenarioRefs []scenarioRef
 }
 
-// Caller is a named set of credentials.
+// Caller is a named set of credentials: fixed headers, headers that a command prints, or headers made from what a
+// log-in request yields.
 type Caller struct {
 	Name string
-	// Headers are added to every request of the caller.
+	// Headers are added to every request of the caller. With Login they may hold its captures.
+	Headers []HeaderTemplate
+	// Exec is a command that prints header lines ("Name: value"), run in the plan's folder; nil for none.
+	Exec []Template
+	// Login is a request whose answer yields captures for Headers; nil for none.
+	Login *Setup
+	// Refresh is how long what Exec or Login gave is used; 0 means for the whole run.
+	Refresh time.Duration
+}
+
+// Renewable is true when the caller's credentials can be obtained anew.
+func (c Caller) Renewable() bool { return len(c.Exec) > 0 || c.Login != nil }
+
+// State is a value that is read before and after, and compared as text: a GET whose answer is read by a JSONPath
+// (Value), a header (Header), or whole with its status (neither).
+type State struct {
+	Pos     strict.Pos
+	Name    string
+	Request RequestTemplate
+	Value   string
+	Header  string
+	// Caller is the name of the credentials to use; empty means the first caller.
+	Caller  string
 	Headers []HeaderTemplate
 }
 
@@ -92,11 +119,18 @@ type HTTPCounter struct {
 	Headers []HeaderTemplate
 }
 
-// Hook is a command that changes the system under test.
+// Hook changes the system under test: exactly one of Exec and HTTP is set.
 type Hook struct {
 	Pos  strict.Pos
 	Name string
+	// Exec is a command with its arguments, run in the plan's folder.
 	Exec []Template
+	// HTTP is a request whose answer must be 2xx; nil for a command.
+	HTTP *RequestTemplate
+	// Then is a second command that is run behind Exec, such as the start after a kill; nil for none.
+	Then []Template
+	// Ready is a GET that is repeated until it answers 2xx, for at most limits.ready; nil when the end of the hook is enough.
+	Ready *RequestTemplate
 }
 
 // Limits bound a run. The zero value is not valid: Load fills in the defaults.
@@ -105,6 +139,7 @@ type Limits struct {
 	Request    time.Duration // from the first byte sent to the complete answer; default 30 s
 	Count      time.Duration // how long to wait for the expected rise of a counter; default 5 s
 	Wait       time.Duration // longest wait of a scenario; default 60 s
+	Ready      time.Duration // how long a hook's `ready` may take; default 30 s
 	Body       int64         // bytes of an answer's body that are kept; default 1 MiB
 }
 
@@ -112,12 +147,14 @@ type Limits struct {
 type Endpoint struct {
 	Pos  strict.Pos
 	Name string
-	// Kind is create, method or webhook. By default create for an endpoint with a key and for POST, method otherwise.
+	// Kind is create, method or webhook. By default webhook for an endpoint whose deliveries are signed, create for one with
+	// a key and for POST, method otherwise.
 	Kind    string
 	Request RequestTemplate
 	// Headers are those of `defaults` and of the endpoint, the latter winning; a body's Content-Type is filled in.
 	Headers []HeaderTemplate
-	// Key says where the key travels; the zero value is an endpoint without one.
+	// Key says where the key travels, by default the event's id for an endpoint whose deliveries are signed; the zero value
+	// is an endpoint without one.
 	Key    trace.KeyPlace
 	keySet bool // true when plan or defaults say where, or that there is none
 	// Required is true when a missing key must be refused (by the plan, else by the dialect); RequiredSet
@@ -130,6 +167,30 @@ type Endpoint struct {
 	OtherBody Body
 	OtherWhy  string
 	HasOther  bool
+	// InvalidBody is Body with invalid_body merged in, which the endpoint must refuse; HasInvalid is false when the plan
+	// does not say.
+	InvalidBody Body
+	HasInvalid  bool
+	// Reordered is Body with the names of its objects in another order and other white space; HasReordered is false for a
+	// body that is no JSON or has fewer than two names.
+	Reordered    Body
+	HasReordered bool
+	// OtherQuery are query parameters that change what the request means, for the scenario that sends the same key with
+	// another query; an empty value takes a parameter away, as WithQuery does. Empty when the plan does not say.
+	OtherQuery []QueryParameter
+	// OtherEndpoint is the name of another keyed endpoint of the plan, for the scope scenarios; empty when not stated.
+	OtherEndpoint string
+	// States are the names of states that a harmless retry must not change, in the order of the plan.
+	States []string
+	// RetryWindow is how long clients or providers go on retrying; 0 when not stated.
+	RetryWindow time.Duration
+	// DoubleClick is how many effects two identical requests at once without a key may have: "one", "two" (default).
+	DoubleClick string
+	// RefusedWhere is a JSONPath: an answer in which it finds something other than null, false, "" or an empty list is a
+	// refusal, whatever its status; empty when statuses say it all.
+	RefusedWhere string
+	// Webhook says how deliveries are signed; nil when they are not.
+	Webhook *Webhook
 	// Fail are the headers and body that make the endpoint fail once; nil when the plan does not say.
 	Fail *Fail
 	// Setup requests run in order, once for each scope of a round.
@@ -171,6 +232,20 @@ type Fail struct {
 	Headers []HeaderTemplate
 	// Body is the endpoint's body with the plan's patch merged in; the same body when the plan gives headers only.
 	Body Body
+}
+
+// QueryParameter is a name and value in a URL.
+type QueryParameter struct {
+	Name  string
+	Value Template
+}
+
+// Webhook says how deliveries to an endpoint are signed.
+type Webhook struct {
+	// Scheme is one of the names of package webhook, such as "standard-webhooks".
+	Scheme string
+	// Secret is the shared secret as the provider shows it.
+	Secret string
 }
 
 // Setup is a request that must succeed before the endpoint can be called.

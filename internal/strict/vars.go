@@ -70,7 +70,7 @@ func (d *Document) variable(t Text, at int, source string) (Variable, bool) {
 	v := Variable{Name: name}
 	v.Value, v.FromEnv = d.env(name)
 	switch {
-	case hasFallback && v.Value == "":
+	case hasFallback && (!v.FromEnv || v.Value == ""):
 		v.Value, v.FromEnv = fallback, false
 	case !v.FromEnv:
 		d.Errorf(t.rawPos(at), len(source), "variable %s is not set: export %s=..., or give a default with ${%s:-value}", name, name, name)

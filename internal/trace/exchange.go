@@ -18,8 +18,12 @@ type Exchange struct {
 	Scope string `json:"scope"`
 	// Key is the value of the key that was sent; empty when the request carried none.
 	Key string `json:"key,omitempty"`
-	// Body is the variant of the body: original, other or fail.
+	// Body is the variant of the body: original, other, invalid, reordered or fail.
 	Body string `json:"body"`
+	// OtherEndpoint is true for a request to the plan's other endpoint.
+	OtherEndpoint bool `json:"other_endpoint,omitempty"`
+	// Replica is the number of the instance that it was sent to, from 1; 0 for the target.
+	Replica int `json:"replica,omitempty"`
 	// Caller is the name of the credentials used; empty when the plan has none.
 	Caller string `json:"caller,omitempty"`
 	// Request is what was written.
@@ -176,6 +180,20 @@ type Reading struct {
 	Polls int `json:"polls,omitempty"`
 	// Values has one entry for each counter and each set of scopes that it counts together.
 	Values []Value `json:"values"`
+	// States has one entry for each state and scope.
+	States []StateValue `json:"states,omitempty"`
+}
+
+// StateValue is what one state was.
+type StateValue struct {
+	State string `json:"state"`
+	Scope string `json:"scope"`
+	// Value is the text that is compared. Meaningless when Error is set.
+	Value string `json:"value"`
+	// Source is what was asked.
+	Source string `json:"source,omitempty"`
+	// Error says why there is no value; empty when there is one.
+	Error string `json:"error,omitempty"`
 }
 
 // The names of the readings that the engine takes by itself. ReadingIdle exists only for counters without

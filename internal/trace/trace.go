@@ -152,6 +152,29 @@ type Facts struct {
 	ReplayHeaders []string `json:"replay_headers,omitempty"`
 	// Require are the ids of scenarios whose skip is a failure.
 	Require []string `json:"require,omitempty"`
+	// States are the names of values that a harmless retry must not change.
+	States []string `json:"states,omitempty"`
+	// RetryWindow is how long retries come; 0 when not stated.
+	RetryWindow Nanos `json:"retry_window_ns,omitempty"`
+	// DoubleClick is "one" when two identical requests at once without a key must have one effect.
+	DoubleClick string `json:"double_click,omitempty"`
+	// RefusedWhere is a JSONPath (RFC 9535): an answer in which it finds something is a refusal, whatever its status.
+	RefusedWhere string `json:"refused_where,omitempty"`
+	// Mismatch is "replayed" when the convention documents that the same key with another body gets the first answer;
+	// otherwise it must be refused.
+	Mismatch string `json:"mismatch,omitempty"`
+	// ReplayStatuses are the statuses that the convention documents for a replay; empty: that of the first answer, or
+	// any when AnyReplayStatus is true.
+	ReplayStatuses  []int `json:"replay_statuses,omitempty"`
+	AnyReplayStatus bool  `json:"any_replay_status,omitempty"`
+	// Conflicts is true when the convention documents that the retry of a finished operation is refused and points at
+	// its result.
+	Conflicts bool `json:"conflicts,omitempty"`
+	// Fingerprint is what the convention documents a body to be compared by: "bytes", "json", "fields" or "".
+	Fingerprint string `json:"fingerprint,omitempty"`
+	// EndpointScope is what the convention documents about the same key at another endpoint: "independent" (a
+	// request of its own), "checked" (refused), "none" (the first answer comes back) or "".
+	EndpointScope string `json:"endpoint_scope,omitempty"`
 	// InProgressLimit is how long a key may stay in progress.
 	InProgressLimit Nanos `json:"in_progress_limit_ns"`
 }
@@ -217,7 +240,7 @@ type Learned struct {
 	Handling Nanos `json:"handling_ns,omitempty"`
 	// CountLag is the time from the answer until every counter showed the effect, the longer of the two.
 	CountLag Nanos `json:"count_lag_ns,omitempty"`
-	// Bodies says for each body variant that was tried ("other", "fail") whether scenarios can rely on it:
+	// Bodies says for each body variant that was tried ("other", "invalid", "reordered") whether scenarios can rely on it:
 	// nil reason when they can.
 	Bodies map[string]*Reason `json:"bodies,omitempty"`
 }
@@ -269,7 +292,8 @@ type Round struct {
 
 // Scope is an identity under which requests are rendered: they share marker, set-up and captures.
 type Scope struct {
-	// Name is the key letter, "none" for requests without a key, with "@caller" appended for a caller other than the first.
+	// Name is the key letter, "none" for requests without a key, with "@other" or "@anonymous" appended for another caller
+	// than the first and "/other" for the other endpoint.
 	Name string `json:"name"`
 	// Key is the value of the letter's key; empty for "none".
 	Key string `json:"key,omitempty"`

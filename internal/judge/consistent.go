@@ -1,0 +1,62 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
+)
+
+// consistent checks that all answers that say "in progress" have one status. An endpoint whose copies wait gives none,
+// which is consistent too.
+func (v *view) consistent(e *scenarios.Expectation) outcome {
+	var out outcome
+	first := -1
+	for _, i := range v.labelled(e.Consistent) {
+		running := v.class[i] != trace.ClassNone && v.saysInProgress(i)
+		switch v.class[i] {
+		case trace.ClassNone, trace.ClassIntermediary, trace.ClassBusy:
+		default:
+			out.judged = true
+		}
+		if !running {
+			continue
+		}
+		out.judged = true
+		if first < 0 {
+			first = i
+		}
+		was, is := v.x(first).Response.Status, v.x(i).Response.Status
+		if was == is {
+			continue
+		}
+		out.findings = merge(out.findings, []trace.Finding{v.finding(e.Rule,
+			fmt.Sprintf("while the first request was under way, %s was answered with %d and %s with %d", v.name(first), was, v.name(i), is),
+			fmt.Sprintf("one status for all, such as %d", was), answerText(v.x(i)), first, i)})
+	}
+	return out
+}
+
+// saysInProgress reports whether an answer says that another copy is still under way. Beyond the class of that name
+// these are refusals with a status that is used for it, and 202 without a result, given while another copy was clearly
+// running. 429 turns away for many reasons, so it counts only where it is documented.
+func (v *view) saysInProgress(i int) bool {
+	x := v.x(i)
+	if v.class[i] == trace.ClassInProgress {
+		return true
+	}
+	if !slices.ContainsFunc(v.round.Exchanges, func(o trace.Exchange) bool { return sameKey(&o, x) && clearlyDuring(&o, x) }) {
+		return false
+	}
+	status := x.Response.Status
+	switch v.class[i] {
+	case trace.ClassRefused:
+		return slices.Contains([]int{409, 423, 425}, status)
+	case trace.ClassBusy:
+		return slices.Contains(v.in.Facts.Statuses.InProgress, status)
+	case trace.ClassSuccess:
+		return status == 202 && status != v.learned.SuccessStatus && v.ids[i] == nil
+	}
+	return false
+}

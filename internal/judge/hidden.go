@@ -1,0 +1,169 @@
+package judge
+
+import (
+	"fmt"
+
+	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
+)
+
+// hidden checks that answers hold nothing that names what another scope's or another caller's request created, whatever their status.
+func (v *view) hidden(e *scenarios.Expectation) outcome {
+	var out outcome
+	if v.in.waived(e) {
+		return out
+	}
+	for _, i := range v.labelled(e.Hidden) {
+		switch v.class[i] {
+		case trace.ClassNone, trace.ClassBusy, trace.ClassIntermediary:
+			continue
+		}
+		for _, j := range v.of(trace.ClassSuccess, v.labelled(nil)) {
+			if v.x(j).Scope == v.x(i).Scope && v.x(j).Caller == v.x(i).Caller || v.x(j).Started >= v.x(i).Done {
+				continue
+			}
+			leak, able := v.beside(j, i).leak()
+			out.judged = out.judged || able
+			if leak == "" {
+				continue
+			}
+			f := v.finding(e.Rule, fmt.Sprintf("%s, %s, was answered with what the request of %s created: %s", v.name(i), v.whose(j, i), v.name(j), leak),
+				"nothing that names "+v.naming(j), answerText(v.x(i)), j, i)
+			out.decisive = out.decisive || f.Severity == trace.Critical
+			out.findings = merge(out.findings, []trace.Finding{f})
+		}
+	}
+	return out
+}
+
+// whose says what makes exchange i another operation than j.
+func (v *view) whose(j, i int) string {
+	switch {
+	case v.x(j).OtherEndpoint != v.x(i).OtherEndpoint:
+		return "sent to another endpoint"
+	case v.x(j).Caller != v.x(i).Caller:
+		return "of another caller"
+	}
+	return tellApart(v.x(j), v.x(i))
+}
+
+// pair is answer i beside the success answer j of another scope.
+type pair struct {
+	*view
+	j, i int
+	// from and in are the answers as they were written, of j and of i.
+	from, in written
+	// crossed is true when they are of different endpoints, strangers when of two callers of one endpoint. A stranger
+	// may not be shown anything; the same caller may well be told what it created before.
+	crossed, strangers bool
+	// own is true when i was answered with success and with the marker of its own request.
+	own bool
+}
+
+func (v *view) beside(j, i int) pair {
+	a, b := v.x(j), v.x(i)
+	p := pair{view: v, j: j, i: i, from: writtenIn(a.Response), in: writtenIn(b.Response), crossed: a.OtherEndpoint != b.OtherEndpoint}
+	p.strangers = !p.crossed && a.Caller != b.Caller
+	p.own = v.class[i] == trace.ClassSuccess && v.markerOf(i) != v.markerOf(j) && p.in.holds(v.markerOf(i))
+	return p
+}
+
+// leak shows what answer i holds of the creation that j names; empty when nothing was found. able is true when something
+// could have been found. What the request of i carried itself, and what the control was answered with too, is none.
+func (p pair) leak() (leak string, able bool) {
+	whole := !p.x(p.i).Response.Body.Truncated
+	if m := p.markerOf(p.j); m != p.markerOf(p.i) && p.from.holds(m) {
+		if p.showsMarker(m) {
+			return "the marker " + m, true
+		}
+		able = whole
+	}
+	able = able || p.showsNothing() || p.crossed && whole && p.differs()
+	for _, name := range p.names(p.j, p.from) {
+		if holdsRequest(p.x(p.i), name.text) || p.knownBefore(name) {
+			continue
+		}
+		at, tells := p.find(name)
+		able = able || tells && whole
+		if at != "" {
+			return at + " = " + shorten(name.text, 60), true
+		}
+	}
+	return "", able
+}
+
+// showsMarker reports whether answer i shows the marker of the other request: anywhere to a stranger, else only in the place
+// of its own.
+func (p pair) showsMarker(marker string) bool {
+	if p.strangers || p.class[p.i] != trace.ClassSuccess || p.own {
+		return p.strangers && p.in.holds(marker)
+	}
+	for at, text := range p.from.fields {
+		if standsIn(text, marker) && standsIn(p.in.fields[at], marker) {
+			return true
+		}
+	}
+	return false
+}
+
+// showsNothing reports whether answer i has neither body nor Location.
+func (p pair) showsNothing() bool {
+	return isEmpty(p.x(p.i).Response) && p.in.fields[fieldLocation] == ""
+}
+
+// differs reports whether the answers differ in more than moments and the like: then i is no replay of j, however
+// short the names are.
+func (p pair) differs() bool {
+	_, _, differ := differingParts(wholeText(p.x(p.j).Response), wholeText(p.x(p.i).Response))
+	return differ
+}
+
+// find says where answer i holds a name; empty where it does not. tells is false when the name is too short to tell one
+// creation from another. An answer with its own marker is its own, however ids are made.
+func (p pair) find(name creationName) (at string, tells bool) {
+	telling := name.telling || p.crossed && name.field == fieldLocation // no two endpoints create at one place
+	tells = telling || !p.crossed
+	placed := p.in.fields[name.field] == name.text && !p.own && (telling || tells && p.alike())
+	switch {
+	case p.crossed && p.class[p.i] != trace.ClassSuccess: // it may say why it refuses
+	case placed:
+		return name.field, true
+	case name.telling && p.strangers && p.in.fields[name.field] != name.text && p.in.holds(name.text):
+		return "the " + name.field + " of that one", true
+	}
+	return "", tells
+}
+
+// alike reports whether short names may count: every name that both answers give is equal, and the counters
+// do not show that the request of i had an effect of its own.
+func (p pair) alike() bool {
+	fields := p.learned.CreationFields
+	a, b := p.ids[p.j].onlyNames(fields), identify(fields, p.round, p.x(p.i)).onlyNames(fields)
+	return a.same(b) && !p.rose(p.x(p.i).Scope)
+}
+
+func (v *view) markerOf(i int) string {
+	for _, s := range v.round.Scopes {
+		if s.Name == v.x(i).Scope {
+			return s.Marker
+		}
+	}
+	return ""
+}
+
+// knownBefore reports whether the control was answered with a name too: then it does not name one creation alone.
+func (v *view) knownBefore(name creationName) bool {
+	if v.in.Control == nil {
+		return false
+	}
+	for i := range v.in.Control.Rounds {
+		x := final(&v.in.Control.Rounds[i])
+		if x == nil || x.Response == nil {
+			continue
+		}
+		if w := writtenIn(x.Response); w.fields[name.field] == name.text || name.telling && w.holds(name.text) {
+			return true
+		}
+	}
+	return false
+}

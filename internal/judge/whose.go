@@ -1,0 +1,72 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+
+	"retrysafe/internal/trace"
+)
+
+// operation tells apart what has an effect of its own: a key of a caller, or a letter whose requests carry none.
+type operation struct{ scope, key string }
+
+// operations are the operations of the endpoint itself that were sent among some exchanges. Requests that belong to no
+// key letter are none.
+func (v *view) operations(among []int) map[operation]bool {
+	out := map[operation]bool{}
+	for _, i := range among {
+		if x := v.x(i); x.Started != 0 && !x.OtherEndpoint && !keyless(x) {
+			out[operation{x.Scope, x.Key}] = true
+		}
+	}
+	return out
+}
+
+// elsewhere reports a counter that rose by too much and cannot tell the endpoint's own effects from those of the other
+// endpoint, which the script used as well.
+func (v *view) elsewhere(w window, cs []change) *trace.Reason {
+	if !slices.ContainsFunc(v.round.Exchanges, func(x trace.Exchange) bool { return x.OtherEndpoint && x.Started != 0 }) {
+		return nil
+	}
+	for _, c := range cs {
+		if c.shared && c.above(w.n) {
+			return &trace.Reason{Code: trace.CounterNoise,
+				Detail: fmt.Sprintf("%s, but counter %s counts the requests to the other endpoint as well", risesText(w.n, []change{c}), c.fact.Name),
+				Enable: "counters: ask for {{marker}}, which differs between the two"}
+		}
+	}
+	return nil
+}
+
+// unseen is a success answer to another caller than the control's whose effect no counter shows, though nothing says that
+// it is a copy of somebody else's; -1 when there is none.
+func (v *view) unseen(successes []int) int {
+	for _, i := range successes {
+		copied := slices.ContainsFunc(successes, func(j int) bool { return v.x(j).Scope != v.x(i).Scope && v.ids[j].same(v.ids[i]) })
+		if v.foreign(i) && !copied && !v.rose(v.x(i).Scope) {
+			return i
+		}
+	}
+	return -1
+}
+
+// foreign reports whether an exchange is of another caller than the control.
+func (v *view) foreign(i int) bool {
+	if v.in.Control == nil || len(v.in.Control.Rounds) == 0 {
+		return false
+	}
+	x := final(&v.in.Control.Rounds[0])
+	return x != nil && x.Caller != v.x(i).Caller
+}
+
+// rose reports whether a counter shows an effect of one scope alone.
+func (v *view) rose(scope string) bool {
+	before, after := reading(v.round, trace.ReadingBefore), reading(v.round, trace.ReadingAfter)
+	if before == nil || after == nil {
+		return false
+	}
+	return slices.ContainsFunc(after.Values, func(n trace.Value) bool {
+		was, ok := valueFor(before, n)
+		return ok && slices.Equal(n.Scopes, []string{scope}) && n.Error == "" && was.Error == "" && n.N > was.N
+	})
+}

@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"slices"
+
+	"retrysafe/internal/strict"
+)
+
+func (d *decoder) callers(v strict.Value) []Caller {
+	var callers []Caller
+	for _, e := range v.Entries() {
+		checkName(e.Key)
+		callers = append(callers, d.readCaller(e))
+	}
+	return callers
+}
+
+func (d *decoder) readCaller(e strict.Entry) Caller {
+	o := e.Value.Object("headers", "exec", "login", "refresh")
+	c := Caller{Name: e.Key.Value, Refresh: o.Get("refresh").Duration()}
+	var captures []string
+	switch {
+	case o.Has("exec") && o.Has("login"):
+		o.OneOf("source of credentials", "exec", "login")
+	case o.Has("exec"):
+		c.Exec = d.command(o.Get("exec"), names{capturesOnly: true})
+	case o.Has("login"):
+		c.Login, captures = d.login(o.Get("login"))
+	case o.Has("headers"):
+		o.Get("refresh").Errorf("refresh belongs to a caller with `exec` or `login`, headers stay the same: remove it")
+	case e.Value.Kind() == strict.Mapping:
+		e.Value.Errorf("expected headers, exec or login that identify the caller, found none of them")
+	}
+	c.Headers = parseHeaders(o.Get("headers"), names{captures: captures})
+	for _, capture := range captureEntries(o.Get("login")) {
+		name := capture.Key.Value
+		if !slices.ContainsFunc(c.Headers, func(h HeaderTemplate) bool { return h.Value.Uses(name) }) {
+			capture.Errorf("login captures %s, which no header of the caller uses: add it, such as `headers: {Authorization: \"Bearer {{%s}}\"}`", capture.Key.Show(), name)
+		}
+	}
+	return c
+}
+
+// login reads a log-in and the names that it captures. It is sent once for many rounds, so that nothing is drawn for it.
+func (d *decoder) login(v strict.Value) (*Setup, []string) {
+	var captures []string
+	o := v.Object("request", "headers", "body", "text", "form", "file", "capture")
+	s := d.setupRequest(o, v.Pos(), names{capturesOnly: true})
+	s.Capture = d.capture(o.Require("capture"), &captures)
+	if c := o.Get("capture"); c.Kind() == strict.Mapping && len(c.Entries()) == 0 {
+		c.Errorf("expected what the log-in yields, such as {token: $.token}, found nothing")
+	}
+	return &s, captures
+}
+
+// captureEntries are the captures of a log-in that have a usable name, without noting mistakes.
+func captureEntries(login strict.Value) []strict.Entry {
+	capture := field(login, "capture")
+	if capture.Kind() != strict.Mapping {
+		return nil
+	}
+	return slices.DeleteFunc(capture.Entries(), func(e strict.Entry) bool {
+		return !isName(e.Key.Value) || slices.Contains(builtins, e.Key.Value)
+	})
+}
