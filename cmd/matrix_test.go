@@ -64,7 +64,7 @@ func TestMatrix(t *testing.T) {
 	}
 	_ = g.Wait()
 	if *update {
-		m.write(t)
+		m.write(t, pinned)
 		return
 	}
 	for _, v := range variants {
@@ -298,8 +298,8 @@ func readMatrix(t *testing.T) rules {
 	return out
 }
 
-// write pins what was found.
-func (m *matrix) write(t *testing.T) {
+// write pins what was found. What was allowed to be missing still is.
+func (m *matrix) write(t *testing.T, pinned rules) {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, "# variant endpoint scenario rules; variant endpoint = causes; in parentheses: what may be missing.\n"+
 		"# Made by: go test ./cmd -run TestMatrix -update")
@@ -310,7 +310,15 @@ func (m *matrix) write(t *testing.T) {
 		}
 		for i := range r.run.Endpoints {
 			found := reported(v.Name, &r.run.Endpoints[i])
+			for key, names := range pinned {
+				if strings.HasPrefix(key, v.Name+" "+strings.ReplaceAll(r.run.Endpoints[i].Name, " ", "-")+" ") {
+					found[key] = allowed(found[key], names)
+				}
+			}
 			for _, key := range slices.Sorted(maps.Keys(found)) {
+				if len(found[key]) == 0 {
+					continue
+				}
 				fmt.Fprintln(&b, key, strings.Join(slices.Sorted(slices.Values(found[key])), " "))
 			}
 		}
@@ -318,6 +326,16 @@ func (m *matrix) write(t *testing.T) {
 	if err := os.WriteFile(matrixFile, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// allowed are the names that were found, those in parentheses that were pinned so.
+func allowed(found, pinned []string) []string {
+	for _, p := range pinned {
+		if name, ok := strings.CutPrefix(p, "("); ok {
+			found = append(slices.DeleteFunc(found, func(f string) bool { return f == strings.TrimSuffix(name, ")") }), p)
+		}
+	}
+	return found
 }
 
 // build makes the program, with the race detector where the test has it.

@@ -61,13 +61,7 @@ func headerNames(lines []string) string {
 
 // headersDiffer lists the headers that a replay must repeat and does not, as header lines.
 func (v *view) headersDiffer(a, b *trace.Response) (expected, actual []string) {
-	names := []string{"Content-Type", "Location", "ETag", "Link", "Set-Cookie"}
-	for _, n := range v.in.Facts.ReplayHeaders {
-		if !containsFold(names, n) {
-			names = append(names, n)
-		}
-	}
-	for _, n := range names {
+	for _, n := range v.repeatedHeaders() {
 		if containsFold(v.in.Facts.IgnoreHeaders, n) || strings.EqualFold(n, "Content-Type") && isEmpty(a) && isEmpty(b) {
 			continue
 		}
@@ -79,6 +73,17 @@ func (v *view) headersDiffer(a, b *trace.Response) (expected, actual []string) {
 		actual = append(actual, n+": "+orMissing(is))
 	}
 	return expected, actual
+}
+
+// repeatedHeaders are the names of the headers that a replay must repeat.
+func (v *view) repeatedHeaders() []string {
+	names := []string{"Content-Type", "Location", "ETag", "Link", "Set-Cookie"}
+	for _, n := range v.in.Facts.ReplayHeaders {
+		if !containsFold(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
 }
 
 // mayAppear reports whether a replay may carry a header that the first answer lacked.

@@ -18,6 +18,7 @@ func (v *view) same(e *scenarios.Expectation) outcome {
 		out.judged = v.refusedThroughout(among)
 		return out
 	}
+	early := slices.ContainsFunc(v.of(trace.ClassSuccess, among), func(i int) bool { return i != ref && v.falseSuccess(ref, i, false) })
 	for _, i := range among {
 		if i == ref {
 			continue
@@ -27,7 +28,7 @@ func (v *view) same(e *scenarios.Expectation) outcome {
 			out.judged = out.judged || e.Rule == ruleFalseSuccess // the truth, while the first ran
 		case trace.ClassSuccess:
 			out.judged = true
-			out.findings = merge(out.findings, v.succeeded(ref, i, &out))
+			out.findings = merge(out.findings, v.succeeded(ref, i, early, &out))
 		case trace.ClassRefused:
 			if v.x(i).Response.Status == 401 {
 				out.gap(authReason(v.x(i)))
@@ -73,20 +74,27 @@ func (v *view) reference(among []int) int {
 	return ref
 }
 
-// usual says how much of an uncontested answer a success answer has: its status, and creation fields.
+// usual says how much of an uncontested answer a success answer has: its status and creation fields, and where these
+// are alike, headers that a replay must repeat.
 func (v *view) usual(i int) int {
 	n := v.ids[i].size()
 	if v.x(i).Response.Status == v.learned.SuccessStatus {
 		n += 1 + len(v.learned.CreationFields)
 	}
-	return n
+	headers := 0
+	for _, name := range v.repeatedHeaders() {
+		if firstHeader(v.x(i).Response.Headers, name) != "" {
+			headers++
+		}
+	}
+	return n*len(v.repeatedHeaders()) + headers
 }
 
-// succeeded judges a success answer beside the reference.
-func (v *view) succeeded(ref, i int, out *outcome) []trace.Finding {
+// succeeded judges a success answer beside the reference. Early is true when another one came before the result was there.
+func (v *view) succeeded(ref, i int, early bool, out *outcome) []trace.Finding {
 	first, x := v.x(ref), v.x(i)
 	switch {
-	case v.falseSuccess(ref, i):
+	case v.falseSuccess(ref, i, early):
 		return []trace.Finding{v.finding(ruleFalseSuccess,
 			fmt.Sprintf("%s was answered with success and without the result, %.0f ms before the first answer came",
 				v.name(i), (answeredAt(first)-answeredAt(x)).Duration().Seconds()*1e3),
@@ -108,9 +116,9 @@ func (v *view) conflictText() string {
 }
 
 // falseSuccess reports whether a success answer came while the first request was clearly still under way, and has nothing
-// of its result.
-func (v *view) falseSuccess(ref, i int) bool {
-	if !clearlyDuring(v.x(ref), v.x(i)) {
+// of its result. Beside one that did, it is enough that it was sent before the first answer came.
+func (v *view) falseSuccess(ref, i int, beside bool) bool {
+	if !clearlyDuring(v.x(ref), v.x(i)) && !(beside && v.x(i).Started < v.x(ref).Done) {
 		return false
 	}
 	a, b := v.x(ref).Response, v.x(i).Response
