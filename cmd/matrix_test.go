@@ -56,7 +56,7 @@ func TestMatrix(t *testing.T) {
 		}
 	}
 	var g errgroup.Group
-	g.SetLimit(8)                                 // most of a run is waiting
+	g.SetLimit(16)                                // most of a run is waiting
 	for _, v := range slices.Backward(variants) { // the slow ones are near the end of the list
 		if !slices.Contains(racy(), v.Name) {
 			g.Go(func() error { m.run(v); return nil })
