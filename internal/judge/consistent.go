@@ -46,7 +46,7 @@ func (v *view) saysInProgress(i int) bool {
 	if v.class[i] == trace.ClassInProgress {
 		return true
 	}
-	if !slices.ContainsFunc(v.round.Exchanges, func(o trace.Exchange) bool { return sameKey(&o, x) && clearlyDuring(&o, x) }) {
+	if !slices.ContainsFunc(v.round.Exchanges, func(o trace.Exchange) bool { return sameKey(&o, x) && v.clearlyDuring(&o, x) }) {
 		return false
 	}
 	status := x.Response.Status
