@@ -38,7 +38,7 @@ func (c *caseRun) run(ctx context.Context) {
 	void := trace.StillBusy
 	for n, counted := 1, 0; c.t.Stop == nil && counted < want; n++ {
 		script := c.e.Effort.script(c.s, counted+1)
-		if c.t.Stop = c.stopBefore(ctx, script, n, 2*want+1, void); c.t.Stop != nil {
+		if c.t.Stop = c.stopBefore(ctx, script, n, 4*want+1, void); c.t.Stop != nil {
 			break
 		}
 		rd := c.e.newRound(n, script, c.s.ID, fmt.Sprint(n))

@@ -18,7 +18,7 @@ func (v *view) same(e *scenarios.Expectation) outcome {
 		out.judged = v.refusedThroughout(among)
 		return out
 	}
-	early := slices.ContainsFunc(v.of(trace.ClassSuccess, among), func(i int) bool { return i != ref && v.falseSuccess(ref, i, false) })
+	early := v.earlyFrom(ref, among)
 	for _, i := range among {
 		if i == ref {
 			continue
@@ -28,7 +28,7 @@ func (v *view) same(e *scenarios.Expectation) outcome {
 			out.judged = out.judged || e.Rule == ruleFalseSuccess // the truth, while the first ran
 		case trace.ClassSuccess:
 			out.judged = true
-			out.findings = merge(out.findings, v.succeeded(ref, i, early, &out))
+			out.findings = merge(out.findings, v.succeeded(ref, i, early(i), &out))
 		case trace.ClassRefused:
 			if v.x(i).Response.Status == 401 {
 				out.gap(authReason(v.x(i)))
@@ -90,11 +90,11 @@ func (v *view) usual(i int) int {
 	return n*len(v.repeatedHeaders()) + headers
 }
 
-// succeeded judges a success answer beside the reference. Early is true when another one came before the result was there.
+// succeeded judges a success answer beside the reference. Early is true when it is a success before there was a result.
 func (v *view) succeeded(ref, i int, early bool, out *outcome) []trace.Finding {
 	first, x := v.x(ref), v.x(i)
 	switch {
-	case v.falseSuccess(ref, i, early):
+	case early:
 		return []trace.Finding{v.finding(ruleFalseSuccess,
 			fmt.Sprintf("%s was answered with success and without the result, %.0f ms before the first answer came",
 				v.name(i), (answeredAt(first)-answeredAt(x)).Duration().Seconds()*1e3),
@@ -115,12 +115,29 @@ func (v *view) conflictText() string {
 	return fmt.Sprintf("one of the statuses %v", v.in.Facts.ReplayStatuses)
 }
 
-// falseSuccess reports whether a success answer came while the first request was clearly still under way, and has nothing
-// of its result. Beside one that did, it is enough that it was sent before the first answer came.
-func (v *view) falseSuccess(ref, i int, beside bool) bool {
-	if !v.clearlyDuring(v.x(ref), v.x(i)) && !(beside && v.x(i).Started < v.x(ref).Done) {
-		return false
+// earlyFrom tells which success answers came while the first request was under way and have nothing of its result. Where a
+// later answer has the result, it is what was sent before the first answer came; where later ones lack it too, results are
+// lost on replay, and none is; without a later one, what was answered clearly before.
+func (v *view) earlyFrom(ref int, among []int) func(i int) bool {
+	later, kept := false, false
+	for _, i := range v.of(trace.ClassSuccess, among) {
+		if v.x(i).Started > v.x(ref).Done {
+			later, kept = true, kept || !v.lacksResult(ref, i)
+		}
 	}
+	return func(i int) bool {
+		switch {
+		case !v.lacksResult(ref, i) || v.x(i).Started > v.x(ref).Done:
+			return false
+		case later:
+			return kept
+		}
+		return v.clearlyDuring(v.x(ref), v.x(i))
+	}
+}
+
+// lacksResult reports whether a success answer has nothing of what the first one names.
+func (v *view) lacksResult(ref, i int) bool {
 	a, b := v.x(ref).Response, v.x(i).Response
 	return v.ids[ref] != nil && v.ids[i] == nil || isEmpty(b) && !isEmpty(a)
 }
