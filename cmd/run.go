@@ -74,6 +74,9 @@ func announce(env Env, j *job) {
 		waits = max(waits, e.Waits)
 	}
 	fmt.Fprintf(env.Stderr, "retrysafe: %s, %s on %s\n", count(len(j.endpoints), "endpoint"), count(len(j.scenarios), "scenario"), j.plan.Target)
+	if j.opts.detectWindow > 0 {
+		requests = max(requests, len(j.endpoints)*j.effort.Budget) // rounds go on until the budget ends
+	}
 	fmt.Fprintf(env.Stderr, "retrysafe: up to %s, each of which may create something; not counted: counter reads, clean-up,\n"+
 		"retrysafe: and what is sent again while the endpoint is busy or in progress; %s of waiting\n", count(requests, "request"), waits.Round(time.Second))
 }

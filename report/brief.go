@@ -12,7 +12,7 @@ func Brief(w io.Writer, heading, about string, run *trace.Run, o Options) error 
 	p := newPrinter(o)
 	c := coverageOf(run)
 	word, style := headWord(run.Summary.Verdict, &c, p.palette)
-	p.hang(0, 2, style, word+"  ", p.bold, heading+": "+c.String())
+	p.hang(0, 2, style, word+"  ", p.bold, heading+": "+c.counts())
 	p.para(2, p.dim, about)
 	for i := range run.Endpoints {
 		ep := &run.Endpoints[i]

@@ -15,6 +15,8 @@ const (
 	verdictColumns = 15
 	roundsColumns  = 17
 	timeColumns    = 8
+	// leastTitle is the least room in which the beginning of a title still says something.
+	leastTitle = 30
 )
 
 // cases writes one line for each case that the endpoint is of the right kind for: verdict, scenario, title, rounds and
@@ -49,7 +51,11 @@ func (p *printer) caseLine(c *trace.Case, ids int) {
 		tail = padLeft(oneLine(string(c.Reason)), roundsColumns+timeColumns)
 	}
 	room := p.width - 2 - verdictColumns - ids - 2 - twwidth.Width(tail) - 1
-	p.raw(2, verdict+p.bold.Sprint(id)+pad(shorten(oneLine(c.Title), room), room)+" "+p.dim.Sprint(tail))
+	title := oneLine(c.Title)
+	if room < leastTitle {
+		title = "" // the id says it better than the beginning of a sentence
+	}
+	p.raw(2, verdict+p.bold.Sprint(id)+pad(shorten(title, room), room)+" "+p.dim.Sprint(tail))
 }
 
 func (p *printer) narrowCase(c *trace.Case) {

@@ -100,6 +100,12 @@ func headWord(v trace.Verdict, c *coverage, pal palette) (string, *color.Color) 
 	return name, pal.of(v)
 }
 
+// counts is String without what would enable more.
+func (c coverage) counts() string {
+	text, _, _ := strings.Cut(c.String(), ";")
+	return text
+}
+
 // String is such as "9 of 16 behaviours proved (1 with warnings), 2 violated, 5 not tested; these 3
 // lines of plan would enable 4".
 func (c coverage) String() string {

@@ -60,6 +60,10 @@ func (p *printer) summary(run *trace.Run) error {
 	p.blank()
 	p.raw(0, p.bold.Sprint("Summary"))
 	p.blank()
+	if len(run.Endpoints) == 1 { // its cases stand above
+		p.para(2, p.plain, legend(run))
+		return nil
+	}
 	if p.gridWidth(run, scenarios) <= p.width-2 {
 		if err := p.grid(run, scenarios); err != nil {
 			return err

@@ -155,10 +155,10 @@ func (p *printer) powers(ep *trace.Endpoint) {
 	p.styled(2, "power", p.dim, fmt.Sprintf("%s: %s", best.Scenario, best.Power))
 }
 
-// strength orders passes: those that fired copies together before the others, then by rounds.
+// strength orders passes: those that fired copies together before the others, by how many; the others by rounds.
 func strength(c *trace.Case) int {
 	if c.Firing != nil {
-		return c.Rounds + 1000
+		return c.Rounds*c.Firing.LeastCopies + 1000
 	}
 	return c.Rounds
 }

@@ -45,7 +45,7 @@ func whereTimeWent(run *trace.Run) string {
 	}
 	text := "longest: " + strings.Join(longest, ", ")
 	if waits > 0 {
-		text += "; scripts waited " + span(waits) + " in all"
+		text += "; scripts waited " + span(waits) + " in all, side by side"
 	}
 	if hooks > 0 {
 		text += ", hooks took " + span(hooks)

@@ -20,7 +20,7 @@ func TestWhereTimeWent(t *testing.T) {
 		c("hooked", 2*second, trace.Pause{What: "hook restart", Started: second, Ended: 2 * second}),
 		c("other", second),
 	}}}}
-	want := "longest: create order slow 4.0 s, create order hooked 2.0 s, create order other 1.0 s; scripts waited 3.0 s in all, hooks took 1.0 s"
+	want := "longest: create order slow 4.0 s, create order hooked 2.0 s, create order other 1.0 s; scripts waited 3.0 s in all, side by side, hooks took 1.0 s"
 	if got := whereTimeWent(run); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -43,7 +43,7 @@ func (v *view) wrongRefusal(i int, right []int) []trace.Finding {
 		return nil
 	}
 	return []trace.Finding{v.finding(ruleRefusal, fmt.Sprintf("%s was refused with %d, expected one of %v", v.name(i), status, right),
-		fmt.Sprintf("one of the statuses %v", right), answerText(v.x(i)), i)}
+		"status "+either(right), answerText(v.x(i)), i)}
 }
 
 func (v *view) rightStatuses(as string) []int {

@@ -234,10 +234,16 @@ func (v *view) answersAgree(w window) bool {
 
 // witnesses are the success answers of a window, or everything in it when there are none.
 func (v *view) witnesses(w window) []int {
-	if s := v.of(trace.ClassSuccess, w.members); len(s) > 0 {
-		return s
+	if len(v.of(trace.ClassSuccess, w.members)) == 0 {
+		return w.members
 	}
-	return w.members
+	var out []int
+	for _, i := range w.members {
+		if v.class[i] == trace.ClassSuccess || v.x(i).Cut != nil {
+			out = append(out, i)
+		}
+	}
+	return out
 }
 
 // subject says what was sent in a window, such as "5 requests with one key".

@@ -7,31 +7,44 @@ import (
 	"strings"
 
 	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
 )
 
-// curl gives the lines that repeat a finding by hand: the different requests of its evidence in their order, or
-// the one request twice. None where a race or a cut
-// connection is part of the script, because no line can repeat that.
+// curl gives the lines that repeat a finding by hand: what the script sent under the keys of its evidence, from its
+// beginning to the last of it. None where lines cannot repeat the script: a race, a client that leaves, a pause, a hook, or
+// keys of a certain form.
 func (v *view) curl(evidence []int) []string {
-	for _, s := range v.in.Scenario.Sends() {
-		if s.Together > 1 || s.Cut != nil || s.Background {
-			return nil
-		}
+	if len(evidence) == 0 || !repeatable(v.in.Scenario) {
+		return nil
 	}
 	var out, keys []string
-	for _, i := range evidence {
+	for _, i := range v.finals(nil) {
 		x := v.x(i)
+		mine := func(j int) bool { return j == i || sameKey(v.x(j), x) }
+		if i > slices.Max(evidence) || x.Step < 0 || !slices.ContainsFunc(evidence, mine) {
+			continue
+		}
 		if x.Key != "" && !slices.Contains(keys, x.Key) {
 			keys = append(keys, x.Key)
 		}
-		if line := curlLine(&x.Request, keys); line != "" && !slices.Contains(out, line) {
-			out = append(out, line)
+		line := curlLine(&x.Request, keys)
+		if line == "" {
+			return nil // it cannot be repeated without its body
 		}
-	}
-	if len(out) == 1 && len(evidence) > 1 {
-		out = append(out, out[0])
+		out = append(out, line)
 	}
 	return slices.Concat(newKeys(keys, out), out)
+}
+
+// repeatable reports whether lines of a shell can do what a script does.
+func repeatable(s *scenarios.Scenario) bool {
+	odd := func(st scenarios.Step) bool { return st.Wait != nil || st.Hook != nil || len(st.Volley) > 0 }
+	if len(s.Keys) > 0 || slices.ContainsFunc(s.Steps, odd) {
+		return false
+	}
+	return !slices.ContainsFunc(s.Sends(), func(send scenarios.Send) bool {
+		return send.Together > 1 || send.Every > 0 || send.Cut != nil || send.Background
+	})
 }
 
 // newKeys are the lines that give each key of the run a new value: the run has used up its own.

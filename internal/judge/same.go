@@ -112,7 +112,7 @@ func (v *view) conflictText() string {
 	if len(v.in.Facts.ReplayStatuses) == 0 {
 		return "a refusal (4xx)"
 	}
-	return fmt.Sprintf("one of the statuses %v", v.in.Facts.ReplayStatuses)
+	return "status " + either(v.in.Facts.ReplayStatuses)
 }
 
 // earlyFrom tells which success answers came while the first request was under way and have nothing of its result. Where a
@@ -190,7 +190,7 @@ func (v *view) refusedInstead(rule string, ref, i int) (trace.Finding, bool) {
 		return trace.Finding{}, false
 	case running:
 		return v.finding(ruleRefusal, fmt.Sprintf("%s was refused with %d while the first was under way", v.name(i), status),
-			fmt.Sprintf("one of the statuses %v, or the first answer", v.in.Facts.Statuses.InProgress), answerText(x), ref, i), true
+			"status "+either(v.in.Facts.Statuses.InProgress)+", or the first answer", answerText(x), ref, i), true
 	case v.in.Facts.Conflicts && v.in.conflictRight(status), rule == ruleEquivalent && !v.in.asserts(rule):
 		return trace.Finding{}, false
 	case rule != "":

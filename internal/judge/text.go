@@ -86,3 +86,19 @@ func firstHeader(hs []trace.Header, name string) string {
 	}
 	return ""
 }
+
+// either lists statuses as "400, 409 or 422".
+func either(statuses []int) string {
+	var out strings.Builder
+	for i, s := range statuses {
+		switch {
+		case i == 0:
+		case i == len(statuses)-1:
+			out.WriteString(" or ")
+		default:
+			out.WriteString(", ")
+		}
+		fmt.Fprint(&out, s)
+	}
+	return out.String()
+}
