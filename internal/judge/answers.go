@@ -151,8 +151,19 @@ func (v *view) refusalRight(rule string, i int) bool {
 	case rule == ruleEquivalent:
 		return !v.in.asserts(rule)
 	}
-	return v.in.Facts.Conflicts && v.in.conflictRight(v.x(i).Response.Status) &&
-		concludedBefore(v.in.Facts, v.learned, v.round, i, true)
+	return v.in.Facts.Conflicts && v.in.conflictRight(v.x(i).Response.Status) && v.doneBefore(i)
+}
+
+// doneBefore reports whether the operation that exchange i repeats was done when it was sent: an answer or a count said so,
+// or an earlier copy lost its answer and the counters show an effect of the key. The latter only tells where i itself was refused.
+func (v *view) doneBefore(i int) bool {
+	if concludedBefore(v.in.Facts, v.learned, v.round, i, true) {
+		return true
+	}
+	x := v.x(i)
+	return v.rose(x.Scope) && slices.ContainsFunc(v.round.Exchanges, func(o trace.Exchange) bool {
+		return sameKey(&o, x) && o.Response == nil && o.Sent != 0 && o.Done < x.Started
+	})
 }
 
 // failed checks that sends are answered with 5xx.

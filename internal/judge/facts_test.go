@@ -36,10 +36,22 @@ func TestDocumented(t *testing.T) {
 			return record(s, 3).send("lost", lost(trace.PhaseCut, "").shown()).send("retry", a).send("again", a).read("after", 1, 1)
 		}
 	}
+	unseen := func(effects int64) func(*scenarios.Scenario) *recorder { // no count was read between the lost answer and the retry
+		return func(s *scenarios.Scenario) *recorder {
+			r := record(s, 3).send("lost", lost(trace.PhaseCut, "")).send("retry", conflict).send("again", conflict).read("after", effects, effects)
+			for _, reading := range r.round.Readings { // the counters are marked, so each value is of one key
+				for k := range reading.Values {
+					reading.Values[k].Scopes = reading.Values[k].Scopes[:1]
+				}
+			}
+			return r
+		}
+	}
 	replayed := func(f *trace.Facts) { f.Mismatch = "replayed" }
 	anyStatus := func(f *trace.Facts) { f.AnyReplayStatus = true }
 	status200 := func(f *trace.Facts) { f.ReplayStatuses = []int{200} }
 	conflicts := func(f *trace.Facts) { f.Conflicts, f.ReplayStatuses = true, []int{409} }
+	nothingRuns := func(f *trace.Facts) { conflicts(f); f.Statuses.InProgress = nil } // as in the dialect gocardless
 	inBytes := func(f *trace.Facts) { f.Fingerprint = "bytes" }
 	errors200 := func(f *trace.Facts) { f.RefusedWhere = "$.errors" }
 	ok := reply(200, order(7).response.Body.Text, "Location: /orders/ord_7")
@@ -64,6 +76,9 @@ func TestDocumented(t *testing.T) {
 		{"conflict throughout", other, conflicts, refused(conflict), trace.Pass, "", "", "nothing can be overwritten"},
 		{"conflict after a lost answer", left, conflicts, retried(conflict), trace.Pass, "", "", "the work was done, and that is all that is documented"},
 		{"conflict after a lost answer, other status", left, conflicts, retried(mismatch), trace.Inconclusive, "wrong-refusal-status", trace.NoEvidence, "no replay to compare, and a minor finding"},
+
+		{"conflict after a lost answer, counted later", left, nothingRuns, unseen(1), trace.Pass, "", "", "whoever was refused had no effect, so the lost one had"},
+		{"conflict after a lost answer, nothing done", left, nothingRuns, unseen(0), trace.Fail, "cut-not-completed", "", "a conflict with nothing"},
 
 		{"other bytes refused", reordered, inBytes, repeat(mismatch), trace.Pass, "", "", "bytes are compared, as documented"},
 		{"other bytes refused, not documented", reordered, nil, repeat(mismatch), trace.Warn, "equivalent-body-refused", "", "the same request"},

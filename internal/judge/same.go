@@ -51,7 +51,7 @@ func (v *view) refusedThroughout(among []int) bool {
 	}
 	for _, i := range among {
 		if v.class[i] != trace.ClassRefused || !v.in.conflictRight(v.x(i).Response.Status) ||
-			!concludedBefore(v.in.Facts, v.learned, v.round, i, true) {
+			!v.doneBefore(i) {
 			return false
 		}
 	}
