@@ -32,28 +32,39 @@ type ask struct {
 	values  values
 }
 
-// asks lists the questions of a round: scopes for which a counter's request is the same are counted together.
+// asks lists the questions of a round: scopes for which a counter's request is the same are counted together. Nothing is
+// asked for the other endpoint alone, but a count that cannot tell its requests apart names their scopes too.
 func (rd *round) asks() []ask {
 	var out []ask
 	for _, cr := range rd.e.plan.Counters {
 		c := rd.e.Plan.Counters[cr.Name]
-		first := len(out)
-	scopes:
-		for _, sc := range rd.all() {
-			if sc.other {
-				continue
-			}
-			v := values{scope: sc, key: sc.Key}
-			for i := first; i < len(out); i++ {
-				if source(c, out[i].values) == source(c, v) {
-					out[i].scopes = append(out[i].scopes, sc.Name)
-					continue scopes
+		var asked []ask
+		for _, other := range []bool{false, true} {
+			for _, sc := range rd.all() {
+				if sc.other == other {
+					asked = askedFor(asked, c, sc)
 				}
 			}
-			out = append(out, ask{c, []string{sc.Name}, v})
 		}
+		out = append(out, asked...)
 	}
 	return out
+}
+
+// askedFor adds a scope to the question that is the same for it, or a new question for a scope of the endpoint itself.
+func askedFor(asked []ask, c plan.Counter, sc *scope) []ask {
+	v := values{scope: sc, key: sc.Key}
+	text := source(c, v)
+	for i := range asked {
+		if source(c, asked[i].values) == text {
+			asked[i].scopes = append(asked[i].scopes, sc.Name)
+			return asked
+		}
+	}
+	if sc.other {
+		return asked
+	}
+	return append(asked, ask{c, []string{sc.Name}, v})
 }
 
 // source is what a counter would be asked, as text.
