@@ -53,7 +53,9 @@ func (c *caseRun) run(ctx context.Context) {
 		c.record()
 		c.t.Stop = rd.stop
 		if c.t.Stop == nil {
-			c.t.Stop = c.gaveUp(rd)
+			if c.t.Stop = c.gaveUp(rd); c.t.Stop != nil && c.t.Stop.Code == trace.Timeout {
+				c.hung()
+			}
 		}
 		if rd.t.Void == "" {
 			counted++
@@ -171,6 +173,20 @@ func (c *caseRun) gaveUp(rd *round) *trace.Reason {
 		}
 	}
 	return nil
+}
+
+// hangsMost is how many cases of an endpoint may end because it let a request hang, before it is left alone: each costs
+// limits.request, and the first has said it.
+const hangsMost = 3
+
+// hung counts a case that ended because the endpoint let a request hang.
+func (c *caseRun) hung() {
+	c.e.hangs++
+	if c.e.hangs >= hangsMost && c.e.busy == nil {
+		c.e.busy = &trace.Reason{Code: trace.Timeout,
+			Detail: fmt.Sprintf("the endpoint let requests hang in %d cases, so the others were not run", c.e.hangs),
+			Enable: "limits: {request: 60s}, if it is that slow"}
+	}
 }
 
 // settle reads the counters of all rounds until they are final. Rounds whose counters are marked settle together.

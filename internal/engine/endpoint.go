@@ -28,6 +28,8 @@ type endpointRun struct {
 	controls []*round
 	// busy says that the endpoint asked to be left alone; set while the turn is held. Nil as long as it did not.
 	busy *trace.Reason
+	// hangs is how many cases ended because a request hung; changed while the turn is held.
+	hangs int
 }
 
 // execute runs the control and then the cases, those that wait for a key to expire first.

@@ -197,6 +197,10 @@ func tooLong(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario) *trace.Reas
 
 // uncarried says why the key's place or the dialect cannot carry the keys that a scenario compares; nil when they can.
 func uncarried(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario) *trace.Reason {
+	if c := countsByKey(p, ep); c != "" && (oddKeys(s) || slices.Contains(s.Letters(), scenarios.KeyNone)) {
+		return &trace.Reason{Code: trace.Needs, Enable: `counters: {NAME: {http: "GET /PATH?reference={{marker}}", value: $.count}}`,
+			Detail: fmt.Sprintf("the counter %s counts by {{key}}, which misses or mixes what keys of another form, or none, brought about: count by {{marker}}", c)}
+	}
 	compares := slices.ContainsFunc(s.Expect, func(e scenarios.Expectation) bool { return e.Distinct != nil })
 	for letter, form := range s.Keys {
 		odd := form.Lines > 1 || form.Text != nil || form.Quoted
@@ -211,4 +215,24 @@ func uncarried(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario) *trace.Re
 		}
 	}
 	return nil
+}
+
+// oddKeys reports whether a script sends keys that a server may store in another form than they were drawn in, or none.
+func oddKeys(s *scenarios.Scenario) bool {
+	for _, form := range s.Keys {
+		if form.None || form.Text != nil || form.Quoted || form.Lines > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// countsByKey is the name of a counter of the endpoint that tells effects apart by the key alone; empty when there is none.
+func countsByKey(p *plan.Plan, ep *plan.Endpoint) string {
+	for _, rise := range ep.Counters {
+		if c := p.Counters[rise.Name]; c.Uses("key") && !c.Uses("marker") {
+			return c.Name
+		}
+	}
+	return ""
 }

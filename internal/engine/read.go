@@ -153,7 +153,7 @@ func same(a, b []trace.Value) bool {
 // reached reports whether every counter has risen by as many effects as the script expects until the
 // latest reading. Without such an expectation, or without a success answer that promises an effect, it is true.
 func (rd *round) reached(r *trace.Reading) bool {
-	want, known := rd.s.Creations(r.Name, trace.ReadingAfter, rd.distinctKeys())
+	want, known := rd.s.Creations(r.Name, trace.ReadingAfter, rd.succeededKeys())
 	before := rd.reading(trace.ReadingBefore)
 	if !known || before == nil || !rd.succeeded() {
 		return true

@@ -69,15 +69,15 @@ func freshKeys(s *scenarios.Scenario) int {
 // all are the scopes of the round, the fresh keys' last.
 func (rd *round) all() []*scope { return slices.Concat(rd.scopes, rd.fresh) }
 
-// distinctKeys is how many scopes with a key the script sends under at the endpoint itself.
-func (rd *round) distinctKeys() int {
-	n := len(rd.fresh)
-	for _, sc := range rd.scopes {
-		if sc.keyed && !sc.other {
-			n++
+// succeededKeys is how many scopes with a key had a success answer at the endpoint itself: each promises an effect.
+func (rd *round) succeededKeys() int {
+	seen := map[string]bool{}
+	for i := range rd.t.Exchanges {
+		if x := &rd.t.Exchanges[i]; x.Class == trace.ClassSuccess && !x.OtherEndpoint {
+			seen[x.Scope] = true
 		}
 	}
-	return n
+	return len(seen)
 }
 
 // run executes the script. The counters have been looked at once when it returns; whether that is final is

@@ -15,7 +15,7 @@ import (
 // request or its trace, and marks of a replay. Names are compared without case, "_" and "-".
 func isVolatile(name string) bool {
 	switch plainName(name) {
-	case "requestid", "xrequestid", "traceid", "spanid", "traceparent", "correlationid", "xcorrelationid",
+	case "requestid", "xrequestid", "trace", "traceid", "spanid", "traceparent", "correlationid", "xcorrelationid",
 		"rid", "reqid", "nonce", "csrftoken", "replayed", "idempotentreplayed", "idempotencyreplayed":
 		return true
 	}

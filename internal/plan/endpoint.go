@@ -308,6 +308,11 @@ func (d *decoder) checkCaptures(t strict.Text, what string, templates []Template
 	}
 }
 
+// Uses is true when the placeholder occurs in what the counter asks.
+func (c Counter) Uses(name string) bool {
+	return slices.ContainsFunc(c.templates(), func(t Template) bool { return t.Uses(name) })
+}
+
 // templates are all templates of a counter.
 func (c Counter) templates() []Template {
 	found := slices.Clone(c.Exec)
