@@ -190,7 +190,7 @@ func addresses(out *bufio.Reader, v fixtures.Variant) ([]string, error) {
 	return names, nil
 }
 
-// report is what an endpoint is reported with, by scenario, and the causes.
+// reported is what an endpoint is reported with, by scenario, and the causes.
 func reported(variant string, ep *trace.Endpoint) rules {
 	out := rules{}
 	place := variant + " " + strings.ReplaceAll(ep.Name, " ", "-") + " "

@@ -100,15 +100,18 @@ func headWord(v trace.Verdict, c *coverage, pal palette) (string, *color.Color) 
 	return name, pal.of(v)
 }
 
-// counts is String without what would enable more.
-func (c coverage) counts() string {
-	text, _, _ := strings.Cut(c.String(), ";")
-	return text
-}
-
 // String is such as "9 of 16 behaviours proved (1 with warnings), 2 violated, 5 not tested; these 3
 // lines of plan would enable 4".
 func (c coverage) String() string {
+	text := c.counts()
+	if n := c.enabled(); n > 0 {
+		text += fmt.Sprintf("; %s would enable %d", c.means(), n)
+	}
+	return text
+}
+
+// counts is String without what would enable more.
+func (c coverage) counts() string {
 	parts := []string{fmt.Sprintf("%d of %s proved", c.proved, plural(c.total(), "behaviour"))}
 	if c.warned > 0 {
 		parts[0] += fmt.Sprintf(" (%d with warnings)", c.warned)
@@ -121,11 +124,7 @@ func (c coverage) String() string {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.text))
 		}
 	}
-	text := strings.Join(parts, ", ")
-	if n := c.enabled(); n > 0 {
-		text += fmt.Sprintf("; %s would enable %d", c.means(), n)
-	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // enabled is how many cases the lines of plan would enable.

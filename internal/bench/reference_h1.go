@@ -43,15 +43,7 @@ func referenceH1(dial func() (net.Conn, error), request string, n int) error {
 
 func readH1(conn net.Conn) error {
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("expected 200, found %s", resp.Status)
-	}
-	_, err = io.Copy(io.Discard, resp.Body)
-	return err
+	return drained(resp, err)
 }
 
 // requestH1 is the order on the wire.

@@ -54,7 +54,7 @@ func order(client *http.Client, url, key string) error {
 	return drained(resp, err)
 }
 
-// drained reads the answer to its end, so that its connection can be used again.
+// drained reads an answer to its end, so that its connection can be used again; an error there was before is given back.
 func drained(resp *http.Response, err error) error {
 	if err != nil {
 		return err

@@ -149,8 +149,8 @@ func (c *caseRun) stopBefore(ctx context.Context, script *scenarios.Scenario, n,
 	if ctx.Err() != nil {
 		return &trace.Reason{Code: trace.Interrupted, Detail: "the run was interrupted before the case was done"}
 	}
-	if c.e.busy != nil {
-		return c.e.busy
+	if c.e.leftAlone != nil {
+		return c.e.leftAlone
 	}
 	if n > most {
 		return &trace.Reason{Code: void,
@@ -182,8 +182,8 @@ const hangsMost = 3
 // hung counts a case that ended because the endpoint let a request hang.
 func (c *caseRun) hung() {
 	c.e.hangs++
-	if c.e.hangs >= hangsMost && c.e.busy == nil {
-		c.e.busy = &trace.Reason{Code: trace.Timeout,
+	if c.e.hangs >= hangsMost && c.e.leftAlone == nil {
+		c.e.leftAlone = &trace.Reason{Code: trace.Timeout,
 			Detail: fmt.Sprintf("the endpoint let requests hang in %d cases, so the others were not run", c.e.hangs),
 			Enable: "limits: {request: 60s}, if it is that slow"}
 	}

@@ -26,8 +26,9 @@ type endpointRun struct {
 	cases []*caseRun
 	// controls are the control's rounds, in the order of the record.
 	controls []*round
-	// busy says that the endpoint asked to be left alone; set while the turn is held. Nil as long as it did not.
-	busy *trace.Reason
+	// leftAlone says why nothing more is sent to the endpoint: it asked for it, or let too many requests hang. Set while the
+	// turn is held; nil as long as there is no reason.
+	leftAlone *trace.Reason
 	// hangs is how many cases ended because a request hung; changed while the turn is held.
 	hangs int
 }
@@ -188,11 +189,16 @@ func (e *endpointRun) learn(ctx context.Context, stop *trace.Reason) {
 	}
 }
 
+// triedBodies are the bodies that the control tries before a case relies on them. What fails once cannot be tried before.
+func triedBodies() []string {
+	return []string{scenarios.BodyOther, scenarios.BodyReordered, scenarios.BodyInvalid}
+}
+
 // usedBodies are the bodies other than the original that must be known to work, or to be refused, before a case
-// relies on them. What fails once cannot be tried before.
+// relies on them.
 func (e *endpointRun) usedBodies() []string {
 	var out []string
-	for _, body := range []string{scenarios.BodyOther, scenarios.BodyReordered, scenarios.BodyInvalid} {
+	for _, body := range triedBodies() {
 		if slices.ContainsFunc(e.cases, func(c *caseRun) bool { return c.t.Stop == nil && c.s.UsesBody(body) }) {
 			out = append(out, body)
 		}

@@ -33,7 +33,7 @@ func EstimateRun(p *plan.Plan, endpoints []plan.Endpoint, control *scenarios.Sce
 				continue
 			}
 			e.Scenarios = append(e.Scenarios, s.ID)
-			for _, body := range []string{scenarios.BodyOther, scenarios.BodyReordered, scenarios.BodyInvalid} {
+			for _, body := range triedBodies() {
 				bodies[body] = bodies[body] || s.UsesBody(body)
 			}
 			if !s.Control {

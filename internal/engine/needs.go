@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -202,7 +203,8 @@ func uncarried(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario) *trace.Re
 			Detail: fmt.Sprintf("the counter %s counts by {{key}}, which misses or mixes what keys of another form, or none, brought about: count by {{marker}}", c)}
 	}
 	compares := slices.ContainsFunc(s.Expect, func(e scenarios.Expectation) bool { return e.Distinct != nil })
-	for letter, form := range s.Keys {
+	for _, letter := range slices.Sorted(maps.Keys(s.Keys)) {
+		form := s.Keys[letter]
 		odd := form.Lines > 1 || form.Text != nil || form.Quoted
 		if odd && ep.Key.In != "header" {
 			return &trace.Reason{Code: trace.NotApplicable, Detail: "only a header can carry the keys of this scenario, the endpoint's key is elsewhere"}

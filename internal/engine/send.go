@@ -252,10 +252,10 @@ func (rd *round) series(ctx context.Context, step int, s *scenarios.Send) {
 			rd.unmade(err)
 			break
 		}
-		used, _ := rd.e.credential(ctx, caller, false)
+		sentWith, _ := rd.e.credential(ctx, caller, false) // the shot has it already, so it can be had
 		flying.Go(func() {
 			if answers[i] = rd.e.Client.Send(ctx, shot); ranOut(&answers[i], caller) {
-				_ = rd.e.renewFrom(ctx, caller, used) // the next one finds out
+				_ = rd.e.renewFrom(ctx, caller, sentWith) // the next one finds out
 			}
 		})
 		if !pause(ctx, s.Every) {
@@ -298,7 +298,7 @@ func (rd *round) join(ctx context.Context, label string) {
 func (rd *round) leaveAlone(wait time.Duration) {
 	rd.stop = &trace.Reason{Code: trace.StillBusy,
 		Detail: fmt.Sprintf("the endpoint turned a request away and asked to be left alone for %s, more than the %s that are waited", wait, retryAfterMost)}
-	rd.e.busy = rd.stop
+	rd.e.leftAlone = rd.stop
 }
 
 // busyFor reports whether an answer turned the request away, and how long to wait before sending again.
