@@ -26,6 +26,8 @@ import (
 
 var update = flag.Bool("update", false, "write what was found to testdata")
 
+var chosen = flag.String("variants", "", "run, check and pin only these variants of the shop, separated by commas")
+
 // matrixFile pins what every variant of the shop must be reported with: a line for each endpoint and scenario that reports
 // rules, VARIANT ENDPOINT SCENARIO RULES, and one for the causes that are named for an endpoint, VARIANT ENDPOINT = CAUSES.
 // Names in parentheses may be missing; only racy variants have them. Spaces in the names of endpoints are written as hyphens.
@@ -45,7 +47,7 @@ func TestMatrix(t *testing.T) {
 	}
 	pinned := readMatrix(t)
 	m := &matrix{bin: build(t), dir: t.TempDir()}
-	variants := fixtures.Variants()
+	variants := chosenVariants(t)
 	if raceEnabled {
 		variants = slices.DeleteFunc(variants, func(v fixtures.Variant) bool { return v.Kind != fixtures.KindFault })
 		m.only = telling(variants, pinned)
@@ -70,6 +72,23 @@ func TestMatrix(t *testing.T) {
 	for _, v := range variants {
 		t.Run(v.Name, func(t *testing.T) { m.check(t, v, pinned) })
 	}
+}
+
+// chosenVariants are those that -variants names, all of them where it names none.
+func chosenVariants(t *testing.T) []fixtures.Variant {
+	all := fixtures.Variants()
+	if *chosen == "" {
+		return all
+	}
+	var out []fixtures.Variant
+	for name := range strings.SplitSeq(*chosen, ",") {
+		i := slices.IndexFunc(all, func(v fixtures.Variant) bool { return v.Name == name })
+		if i < 0 {
+			t.Fatalf("-variants names %q, which the shop does not have: retrysafe serve --list", name)
+		}
+		out = append(out, all[i])
+	}
+	return out
 }
 
 // rules is what is reported: rules by "VARIANT ENDPOINT SCENARIO", causes by "VARIANT ENDPOINT =".
@@ -304,7 +323,15 @@ func (m *matrix) write(t *testing.T, pinned rules) {
 	fmt.Fprintln(&b, "# variant endpoint scenario rules; variant endpoint = causes; in parentheses: what may be missing.\n"+
 		"# Made by: go test ./cmd -run TestMatrix -update")
 	for _, v := range fixtures.Variants() {
-		r := m.results[v.Name]
+		r, ran := m.results[v.Name]
+		if !ran {
+			for _, key := range slices.Sorted(maps.Keys(pinned)) {
+				if strings.HasPrefix(key, v.Name+" ") {
+					fmt.Fprintln(&b, key, strings.Join(pinned[key], " "))
+				}
+			}
+			continue
+		}
 		if r.err != nil {
 			t.Fatalf("%s: %v\n%s", v.Name, r.err, r.output)
 		}
