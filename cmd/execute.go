@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"retrysafe/internal/engine"
 	"retrysafe/internal/fire"
 	"retrysafe/internal/judge"
+	"retrysafe/internal/ledger"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/redact"
 	"retrysafe/internal/trace"
@@ -36,6 +38,11 @@ type job struct {
 	redactor  *redact.Redactor
 	start     time.Time
 	version   string
+	// ledger keeps keys from run to run; nil for none. planted are those of earlier runs that this one goes on with, and toPlant those that it
+	// leaves for later ones.
+	ledger  *ledger.Ledger
+	planted map[engine.PlantedCase]engine.Planted
+	toPlant []ledger.Entry
 	// json is where the results document goes; empty for nowhere.
 	json string
 	// asFlag turns a line of plan into a flag where there is no plan; nil where there is one.
@@ -107,6 +114,8 @@ func (j *job) config(seed, runID string) engine.Config {
 				return judge.Violated(j.input(s, ep, c))
 			},
 		},
+		Planted: j.planted,
+		Plant:   j.plant(),
 		OnStart: j.onStart,
 		OnCase: func(ep *trace.Endpoint, c *trace.Case) {
 			j.judge(ep, c)
@@ -204,6 +213,9 @@ func runAndReport(ctx context.Context, env Env, j *job, look report.Options) err
 			}
 		}
 	}
+	if err := j.openLedger(); err != nil {
+		return err
+	}
 	announce(env, j)
 	progress := newProgress(env, j, look)
 	j.onStart = progress.start
@@ -214,7 +226,7 @@ func runAndReport(ctx context.Context, env Env, j *job, look report.Options) err
 	}
 	err = writeReports(env, j, r, look, doc)
 	j.cleanUp(env, r)
-	if err != nil {
+	if err := cmp.Or(err, j.closeLedger()); err != nil {
 		return err
 	}
 	if r.Summary.ExitCode != ExitOK {

@@ -8,23 +8,24 @@ import (
 )
 
 // TestImports holds the packages to one direction: cmd -> engine, judge, report, fixtures -> plan, scenarios,
-// dialect, fire, count, redact -> strict, trace. What a package may import from this module is listed; the rest is
+// dialect, fire, count, redact, ledger -> strict, trace. What a package may import from this module is listed; the rest is
 // forbidden.
 func TestImports(t *testing.T) {
 	allowed := map[string]string{
 		"retrysafe":                  "cmd",
-		"retrysafe/cmd":              "fixtures report scenarios internal/dialect internal/engine internal/fire internal/judge internal/plan internal/redact internal/strict internal/trace",
+		"retrysafe/cmd":              "fixtures report scenarios internal/dialect internal/engine internal/fire internal/judge internal/ledger internal/plan internal/redact internal/strict internal/trace",
 		"retrysafe/fixtures":         "internal/strict",
 		"retrysafe/report":           "scenarios internal/trace",
 		"retrysafe/scenarios":        "internal/strict internal/trace",
 		"retrysafe/internal/bench":   "internal/fire internal/judge internal/trace", // a program of its own
-		"retrysafe/internal/engine":  "scenarios internal/count internal/dialect internal/fire internal/plan internal/redact internal/trace internal/webhook",
+		"retrysafe/internal/engine":  "scenarios internal/count internal/dialect internal/fire internal/ledger internal/plan internal/redact internal/trace internal/webhook",
 		"retrysafe/internal/judge":   "scenarios internal/dialect internal/trace",
 		"retrysafe/internal/plan":    "internal/dialect internal/strict internal/trace internal/webhook",
 		"retrysafe/internal/dialect": "internal/strict internal/trace",
 		"retrysafe/internal/count":   "internal/plan internal/trace",
 		"retrysafe/internal/fire":    "internal/trace",
 		"retrysafe/internal/redact":  "internal/trace",
+		"retrysafe/internal/ledger":  "internal/trace",
 		"retrysafe/internal/webhook": "internal/trace",
 		"retrysafe/internal/strict":  "",
 		"retrysafe/internal/trace":   "",

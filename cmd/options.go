@@ -29,7 +29,7 @@ type runOptions struct {
 	allowInconclusive    []string
 	maxRequests          int
 	endpointRequests     int
-	seed                 string
+	seed, ledger         string
 	dialect              string
 	disruptive           bool
 	dryRun, verbose      bool

@@ -40,6 +40,7 @@ or one above it, up to the one that holds .git.`,
 		}),
 	}
 	o.flags(c)
+	c.Flags().StringVar(&o.ledger, "ledger", "", "file in which a run leaves keys, so that a later one sees whether they are replayed and forgotten in time")
 	c.Flags().StringSliceVar(&o.endpoints, "endpoint", nil, "test only these endpoints (names, repeatable)")
 	return c
 }

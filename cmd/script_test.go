@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -43,6 +45,7 @@ func scriptParams(t *testing.T) testscript.Params {
 			"shop":   startShop,
 			"answer": startAnswer,
 			"code":   exitsWith,
+			"age":    age,
 		},
 	}
 }
@@ -68,11 +71,16 @@ func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // startShop serves the built-in shop until the script ends: shop [FAULT...]. $RETRYSAFE_TARGET is its URL. With
-// -tls first it serves HTTPS and writes the certificate to shop.pem.
+// -tls first it serves HTTPS and writes the certificate to shop.pem; -ttl D sets how long it remembers keys.
 func startShop(ts *testscript.TestScript, _ bool, args []string) {
 	o := fixtures.ServeOptions{}
 	if len(args) > 0 && args[0] == "-tls" {
 		o.TLS, args = true, args[1:]
+	}
+	if len(args) > 1 && args[0] == "-ttl" {
+		ttl, err := time.ParseDuration(args[1])
+		ts.Check(err)
+		o.Shop.TTL, args = ttl, args[2:]
 	}
 	o.Shop.Faults = args
 	ctx, stop := context.WithCancel(context.Background())
@@ -94,6 +102,31 @@ func startShop(ts *testscript.TestScript, _ bool, args []string) {
 		stop()
 		<-done
 	})
+}
+
+// age makes every key of a ledger older, and has the shop forget it where a URL is given: age FILE D [URL].
+func age(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: age FILE D [URL]")
+	}
+	d, err := time.ParseDuration(args[1])
+	ts.Check(err)
+	var f map[string]any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &f))
+	for _, e := range f["entries"].([]any) {
+		entry := e.(map[string]any)
+		at, err := time.Parse(time.RFC3339Nano, entry["answered"].(string))
+		ts.Check(err)
+		entry["answered"] = at.Add(-d).Format(time.RFC3339Nano)
+		if len(args) > 2 {
+			answer, err := http.Post(args[2]+"/_/expire?key="+entry["key"].(string), "", nil)
+			ts.Check(err)
+			ts.Check(answer.Body.Close())
+		}
+	}
+	text, err := json.Marshal(f)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o600))
 }
 
 // startAnswer serves the same answer to everything: answer STATUS CONTENT-TYPE BODY. $RETRYSAFE_TARGET is its URL.

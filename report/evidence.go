@@ -37,7 +37,7 @@ func (p *printer) evidence(ep *trace.Endpoint, c *trace.Case, f *trace.Finding) 
 	}
 	rows := [][]string{{"id", "request", "sent at", "answered", "status", "read as", "answer"}}
 	for _, x := range found {
-		rows = append(rows, []string{"#" + strconv.Itoa(x.ID), what(x, copied[x.Label]), moment(x.Sent, origin), moment(x.FirstByte, origin), status(x), string(x.Class), answer(x)})
+		rows = append(rows, []string{"#" + strconv.Itoa(x.ID), what(x, copied[x.Label]), sentAt(x, x.Sent, origin), sentAt(x, x.FirstByte, origin), status(x), string(x.Class), answer(x)})
 	}
 	if p.narrow() {
 		p.evidenceList(rows[1:])
@@ -85,7 +85,10 @@ func (p *printer) evidenceList(rows [][]string) {
 }
 
 func narrowTimes(sent, answered string) string {
-	if answered == never {
+	switch answered {
+	case earlier:
+		return "sent and answered in an earlier run"
+	case never:
 		return fmt.Sprintf("sent at %s ms, never answered", sent)
 	}
 	return fmt.Sprintf("sent at %s ms, answered at %s ms", sent, answered)
@@ -134,10 +137,23 @@ func what(x *trace.Exchange, numbered bool) string {
 	if x.Key == "" && x.Step >= 0 {
 		name += ", no key"
 	}
+	if !x.Planted.IsZero() {
+		name += x.Planted.UTC().Format(" of 2006-01-02 15:04 UTC")
+	}
 	if x.Repeat > 0 {
 		name += fmt.Sprintf(", attempt %d", x.Repeat+1)
 	}
 	return name
+}
+
+// earlier stands for the times of what an earlier run sent.
+const earlier = "earlier"
+
+func sentAt(x *trace.Exchange, n, origin trace.Nanos) string {
+	if !x.Planted.IsZero() {
+		return earlier
+	}
+	return moment(n, origin)
 }
 
 func moment(n, origin trace.Nanos) string {

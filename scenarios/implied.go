@@ -13,7 +13,7 @@ func impliedNeeds(s *Scenario) [][]string {
 		used = append(used, needOfHook(hook))
 	}
 	for _, st := range s.Steps {
-		if st.Wait != nil && st.Wait.Expiry > 0 {
+		if st.Planted != nil || st.Wait != nil && st.Wait.Expiry > 0 {
 			used = append(used, "key_lifetime")
 		}
 	}

@@ -85,6 +85,16 @@ func (s *Scenario) WaitsForExpiry() bool {
 	return slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Wait != nil && st.Wait.Expiry > 0 })
 }
 
+// Planted is the step with which the script goes on with a key of an earlier run; nil when it has none.
+func (s *Scenario) Planted() *Planted {
+	for i := range s.Steps {
+		if p := s.Steps[i].Planted; p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
 // Sends are all sends of the script, those of volleys included, in order.
 func (s *Scenario) Sends() []Send {
 	var out []Send

@@ -26,8 +26,9 @@ func (d *decoder) steps(v strict.Value) []Step {
 
 func (d *decoder) step(v strict.Value) Step {
 	s := Step{Pos: v.Pos()}
-	o := v.Object("send", "volley", "wait", "hook", "count", "join")
-	switch form := o.OneOf("step", "send", "volley", "wait", "hook", "count", "join"); form {
+	forms := []string{"send", "volley", "wait", "hook", "count", "join", "planted"}
+	o := v.Object(forms...)
+	switch form := o.OneOf("step", forms...); form {
 	case "send":
 		send := d.send(o.Get(form), false)
 		s.Send = &send
@@ -41,8 +42,31 @@ func (d *decoder) step(v strict.Value) Step {
 		s.Count = d.reading(o.Get(form))
 	case "join":
 		s.Join = d.join(o.Get(form))
+	case "planted":
+		s.Planted = d.planted(o.Get(form))
 	}
 	return s
+}
+
+// planted reads which key of an earlier run a script goes on with. It comes first: nothing was sent under its letter in this run.
+func (d *decoder) planted(v strict.Value) *Planted {
+	o := v.Object("key", "from", "to", "as")
+	p := &Planted{Pos: v.Pos(), Key: o.Require("key").Text().Value}
+	p.From = o.Require("from").Float(0, mostLifetimes)
+	p.To = o.Get("to").Float(0, mostLifetimes)
+	p.Label = d.label(o.Require("as"), false)
+	switch {
+	case o.Has("key") && !isLetter(p.Key):
+		o.Get("key").Errorf("expected a capital letter, found %s", o.Get("key").Text().Show())
+	case slices.Contains(d.letters, p.Key):
+		o.Get("key").Errorf("key %s was sent under before: a planted key comes first", p.Key)
+	case o.Has("to") && p.To <= p.From:
+		o.Get("to").Errorf("expected a share of the lifetime above `from`, %g, found %g", p.From, p.To)
+	case d.keys[p.Key].Pos.Line > 0:
+		o.Get("key").Errorf("key %s has a form: a planted key is as the earlier run drew it", p.Key)
+	}
+	d.letters, d.plain = append(d.letters, p.Key), append(d.plain, p.Key)
+	return p
 }
 
 func (d *decoder) volley(v strict.Value) []Send {

@@ -87,6 +87,20 @@ type Step struct {
 	Count string
 	// Join waits for the background send with this label.
 	Join string
+	// Planted goes on with a key of an earlier run.
+	Planted *Planted
+}
+
+// Planted takes a key that an earlier run planted, with its first answer. A script that has one sends nothing under the letter before, and
+// is skipped where no such key is due.
+type Planted struct {
+	Pos strict.Pos
+	// Key is the letter that the key gets.
+	Key string
+	// From and To bound the age of the key, as shares of its lifetime; To 0 means no end.
+	From, To float64
+	// Label is the name of the first request and answer, the earlier run's.
+	Label string
 }
 
 // Send is one request of a step. The zero values are the defaults of the language.

@@ -36,7 +36,7 @@ func (c *caseRun) run(ctx context.Context) {
 	seen := 0
 	// A void round is repeated, but not for ever: an endpoint that turns half the rounds away gives no answer.
 	void := trace.StillBusy
-	for n, counted := 1, 0; c.t.Stop == nil && counted < want; n++ {
+	for n, counted := 1, 0; c.t.Stop == nil && counted < want && (n == 1 || c.s.Planted() == nil); n++ {
 		script := c.e.Effort.script(c.s, counted+1)
 		if c.t.Stop = c.stopBefore(ctx, script, n, 4*want+1, void); c.t.Stop != nil {
 			break
@@ -74,6 +74,9 @@ func (c *caseRun) run(ctx context.Context) {
 			if counted == want && !confirming && c.uncovered() {
 				want++
 			}
+		}
+		if c.s.Planted() != nil && rd.t.Void != "" && c.t.Stop == nil { // the key can be tried once
+			c.t.Stop = &trace.Reason{Code: void, Detail: "the key of the earlier run is used up, and the round proved nothing: " + rd.t.Void}
 		}
 		if counted < want {
 			c.e.sleep(ctx, min(rd.backOff, retryAfterMost))

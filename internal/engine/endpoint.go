@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -110,14 +111,14 @@ func (e *endpointRun) list() {
 	e.t.Cases = make([]trace.Case, len(e.Scenarios))
 	for i, s := range e.Scenarios {
 		c := &caseRun{e: e, s: s, t: &e.t.Cases[i]}
-		*c.t = trace.Case{Scenario: s.ID, Title: s.Title, OnControl: s.Control || s.OnControl, Stop: e.unmet(s)}
+		*c.t = trace.Case{Scenario: s.ID, Title: s.Title, OnControl: s.Control || s.OnControl, Stop: cmp.Or(e.unmet(s), e.unplanted(s))}
 		e.cases = append(e.cases, c)
 	}
 }
 
 func (e *endpointRun) runnable() bool {
 	for _, c := range e.cases {
-		if c.t.Stop == nil {
+		if c.t.Stop == nil || c.t.Stop.Code == trace.NotDue { // the control plants a key for the latter
 			return true
 		}
 	}
@@ -154,6 +155,7 @@ func (e *endpointRun) control(ctx context.Context) {
 			return
 		}
 	}
+	e.plant(ctx)
 	for _, body := range e.usedBodies() {
 		rd := e.controlRound(ctx, controlWith(e.Control, body), 1, body)
 		rd.settle(ctx) // else a counter without a marker would show its effect in the first case

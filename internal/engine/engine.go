@@ -19,6 +19,7 @@ import (
 
 	"retrysafe/internal/count"
 	"retrysafe/internal/fire"
+	"retrysafe/internal/ledger"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/redact"
 	"retrysafe/internal/trace"
@@ -65,6 +66,10 @@ type Config struct {
 	// EndpointBudget is the most requests that may be sent to one endpoint and its set-up, and MaxRequests
 	// to all together; 0 means no bound.
 	EndpointBudget, MaxRequests int
+	// Planted are the keys of earlier runs, by case; nil without a ledger. Plant is given the keys that this run leaves
+	// for later ones, one call at a time; nil for none.
+	Planted map[PlantedCase]Planted
+	Plant   func(ledger.Entry)
 	// AllowDisruptive lets scenarios run that disturb others.
 	AllowDisruptive bool
 	// OnCase is told of each case when it has ended, one call at a time; nil for none. The late sweep and
@@ -149,7 +154,12 @@ func Requests(endpoints []trace.Endpoint) int {
 	n := 0
 	add := func(rounds []trace.Round) {
 		for i := range rounds {
-			n += len(rounds[i].Setup) + len(rounds[i].Exchanges)
+			n += len(rounds[i].Setup)
+			for k := range rounds[i].Exchanges {
+				if rounds[i].Exchanges[k].Planted.IsZero() {
+					n++
+				}
+			}
 		}
 	}
 	for i := range endpoints {

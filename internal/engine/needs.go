@@ -189,7 +189,7 @@ func tooLong(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario) *trace.Reas
 		}
 		if d > p.Limits.Wait && !hasHook(p, "expire") {
 			return &trace.Reason{Code: trace.WaitTooLong,
-				Detail: fmt.Sprintf("it would wait %s, limits.wait is %s", d.Round(time.Second), p.Limits.Wait),
+				Detail: fmt.Sprintf("it would wait %s, limits.wait is %s: an expire hook can stand in, or `--ledger FILE` look again in a later run", d.Round(time.Second), p.Limits.Wait),
 				Enable: "hooks: {expire: {exec: [./expire-key, \"{{key}}\"]}}"}
 		}
 	}

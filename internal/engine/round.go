@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"retrysafe/internal/ledger"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
@@ -31,6 +32,8 @@ type round struct {
 	undoing []string
 	// stuck is true once a key stayed in progress past the limit: what would follow has no answer to wait for.
 	stuck bool
+	// planted is the key of an earlier run that the script goes on with; nil for none.
+	planted *ledger.Entry
 	// stop says why the round, and with it the case, cannot go on.
 	stop *trace.Reason
 }
@@ -44,6 +47,9 @@ func (e *endpointRun) newRound(n int, s *scenarios.Scenario, path ...string) *ro
 	}
 	for _, use := range uses {
 		rd.scopes = append(rd.scopes, newScope(e.Seed, use, s.Keys, path...))
+	}
+	if p := s.Planted(); p != nil {
+		rd.goOn(e.Planted[PlantedCase{e.t.Name, s.ID}].Entry, p.Key)
 	}
 	for i := range freshKeys(s) {
 		f := *rd.scopes[0]
@@ -129,6 +135,8 @@ func (rd *round) step(ctx context.Context, i int, st *scenarios.Step) {
 		rd.wait(ctx, i, st.Wait)
 	case st.Hook != nil:
 		rd.hook(ctx, i, st.Hook.Run, st.Hook.Key)
+	case st.Planted != nil:
+		rd.plantedFirst(ctx, i, st.Planted)
 	case st.Count != "":
 		rd.look(ctx, st.Count)
 		settleAll(ctx, rd.e, []*round{rd})
@@ -268,6 +276,9 @@ func (rd *round) setup(ctx context.Context) {
 		setups := rd.e.plan.Setup
 		if sc.other {
 			setups = rd.e.other.Setup
+		}
+		if rd.planted != nil && sc.Marker == rd.planted.Marker {
+			continue // the earlier run set it up
 		}
 		if own := rd.ownOf(sc); own != nil {
 			sc.captures = own.captures // nobody can set anything up, so the first caller's has to do

@@ -11,6 +11,7 @@ import (
 
 	"retrysafe/internal/fire"
 	"retrysafe/internal/plan"
+	"retrysafe/internal/redact"
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
 )
@@ -144,6 +145,9 @@ func nameOf(c *plan.Caller) string {
 // add records an exchange and says how its answer reads.
 func (rd *round) add(x trace.Exchange) trace.Class {
 	rd.e.Redactor.Exchange(&x)
+	if rd.planted != nil && x.Response != nil {
+		redact.UnnumberedResponse(x.Response)
+	}
 	rd.t.Exchanges = append(rd.t.Exchanges, x)
 	last := len(rd.t.Exchanges) - 1
 	class := rd.e.Deciders.Classify(rd.e.t.Facts, rd.learned(), rd.t, last)

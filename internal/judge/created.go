@@ -232,12 +232,18 @@ func (v *view) answersAgree(w window) bool {
 	return true
 }
 
-// witnesses are the success answers of a window, or everything in it when there are none.
+// witnesses are the success answers of a window, or everything in it when there are none, behind what an earlier run sent
+// under the same key.
 func (v *view) witnesses(w window) []int {
-	if len(v.of(trace.ClassSuccess, w.members)) == 0 {
-		return w.members
-	}
 	var out []int
+	for _, i := range w.earlier {
+		if !v.x(i).Planted.IsZero() {
+			out = append(out, i)
+		}
+	}
+	if len(v.of(trace.ClassSuccess, w.members)) == 0 {
+		return append(out, w.members...)
+	}
 	for _, i := range w.members {
 		if v.class[i] == trace.ClassSuccess || v.x(i).Cut != nil {
 			out = append(out, i)

@@ -16,7 +16,7 @@ const (
 // skips reports whether a reason means that the case was not meant to run.
 func skips(c trace.Code) bool {
 	switch c {
-	case trace.Needs, trace.NotApplicable, trace.PlanSkip, trace.WaitTooLong, trace.LeftOut:
+	case trace.Needs, trace.NotApplicable, trace.PlanSkip, trace.WaitTooLong, trace.NotDue, trace.LeftOut:
 		return true
 	}
 	return false

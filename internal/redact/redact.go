@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -155,6 +156,21 @@ func (r *Redactor) token(value string) string {
 		r.tokens[value] = t
 	}
 	return t
+}
+
+// numbered is the form of a token.
+var numbered = regexp.MustCompile(`\[secret-[0-9]+\]`)
+
+// Unnumbered is s, in which secrets were replaced before, with all tokens alike. Tokens are the same within a run only: this makes
+// texts of two runs comparable.
+func Unnumbered(s string) string { return numbered.ReplaceAllString(s, "[secret]") }
+
+// UnnumberedResponse does the same for an answer, in place.
+func UnnumberedResponse(r *trace.Response) {
+	for i := range r.Headers {
+		r.Headers[i].Value = Unnumbered(r.Headers[i].Value)
+	}
+	r.Body.Text = Unnumbered(r.Body.Text)
 }
 
 // rebuild makes the replacer anew, longest secret first, so that a secret inside another does not tear it.

@@ -1,6 +1,9 @@
 package trace
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Exchange is one request and what came back.
 type Exchange struct {
@@ -26,6 +29,9 @@ type Exchange struct {
 	Replica int `json:"replica,omitempty"`
 	// Caller is the name of the credentials used; empty when the plan has none.
 	Caller string `json:"caller,omitempty"`
+	// Planted is when an earlier run sent the request; its times here are those at which this run went on with it. Zero for
+	// what this run sent.
+	Planted time.Time `json:"planted,omitzero"`
 	// Request is what was written.
 	Request Request `json:"request"`
 	// Response is what came back completely; nil for a request without a complete answer,

@@ -241,6 +241,8 @@ const (
 	Allowed Code = "allowed"
 	// LeftOut: the chosen effort leaves the scenario out.
 	LeftOut Code = "effort"
+	// NotDue: no key of an earlier run is of the age that the scenario needs.
+	NotDue Code = "not-due"
 	// WaitTooLong: the scenario would wait longer than limits.wait.
 	WaitTooLong Code = "wait-too-long"
 )
