@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"retrysafe/internal/engine"
@@ -45,6 +46,8 @@ type job struct {
 	toPlant []ledger.Entry
 	// json is where the results document goes; empty for nowhere.
 	json string
+	// outputs are the other reports that were asked for.
+	outputs []output
 	// asFlag turns a line of plan into a flag where there is no plan; nil where there is one.
 	asFlag func(line string) string
 	// onCase is told of every case when it has ended, judged; nil for none.
@@ -76,7 +79,7 @@ func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 	for _, r := range j.rules {
 		j.catalogue[r.ID] = r
 	}
-	if j.json, err = o.jsonPath(); err != nil {
+	if j.json, j.outputs, err = o.outputs(); err != nil {
 		return nil, err
 	}
 	if err := j.selectWhat(); err != nil {
@@ -243,9 +246,13 @@ func writeReports(env Env, j *job, r *trace.Run, look report.Options, doc *repor
 			failed = usagef("", "%s", err)
 		}
 	}
+	for _, o := range j.outputs {
+		failed = cmp.Or(failed, o.write(r, j, env.Stdout))
+	}
+	failed = cmp.Or(failed, stepSummary(env, r, j))
 	if !j.opts.quiet {
 		out := env.Stdout
-		if j.json == "-" {
+		if j.json == "-" || slices.ContainsFunc(j.outputs, func(o output) bool { return o.path == "-" }) {
 			out = env.Stderr
 		}
 		look.Rules, look.Verbose = j.rules, j.opts.verbose

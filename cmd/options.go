@@ -49,7 +49,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	o.wireOptions.flags(c)
 	f := c.Flags()
 	f.StringSliceVar(&o.scenarios, "scenario", nil, "run only these scenarios (ids, repeatable)")
-	f.StringArrayVar(&o.reports, "report", nil, "write a report besides the terminal's, as FORMAT=FILE (json=out.json; repeatable)")
+	f.StringArrayVar(&o.reports, "report", nil, "write a report besides the terminal's, as FORMAT=FILE (repeatable): "+strings.Join(formatNames(), ", "))
 	f.StringVar(&o.effort, "effort", "standard", "how hard to look: smoke, standard or deep")
 	f.DurationVar(&o.detectWindow, "detect-window", 0, "go on until a race window this wide (such as 100us) would have been seen with 99 %, or the budget ends")
 	f.StringVar(&o.failOn, "fail-on", string(trace.Major), "least severity that fails: critical, major or minor")
@@ -176,24 +176,6 @@ func (o *runOptions) allowed() (map[trace.Code]bool, error) {
 		out[code] = true
 	}
 	return out, nil
-}
-
-// jsonPath is the file of --report json=FILE; empty when none was asked for.
-func (o *runOptions) jsonPath() (string, error) {
-	path := ""
-	for _, r := range o.reports {
-		format, file, ok := strings.Cut(r, "=")
-		switch {
-		case format != "json":
-			return "", usagef("", "--report: expected json=FILE, found %q: json is the only format besides the terminal's", r)
-		case !ok || file == "":
-			return "", usagef("", "--report: expected json=FILE, found %q", r)
-		case path != "":
-			return "", usagef("", "--report: json was asked for twice, for %s and %s", path, file)
-		}
-		path = file
-	}
-	return path, nil
 }
 
 // count says "1 request", "2 requests".

@@ -1,0 +1,43 @@
+package report
+
+import (
+	"fmt"
+	"io"
+
+	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
+)
+
+// codeIssue is an entry of GitLab's code quality report, a subset of the Code Climate format.
+type codeIssue struct {
+	Description string       `json:"description"`
+	CheckName   string       `json:"check_name"`
+	Fingerprint string       `json:"fingerprint"`
+	Severity    string       `json:"severity"`
+	Location    codeLocation `json:"location"`
+}
+
+type codeLocation struct {
+	Path  string `json:"path"`
+	Lines struct {
+		Begin int `json:"begin"`
+	} `json:"lines"`
+}
+
+// CodeQuality writes the findings, warnings among them, for GitLab's code quality widget: each at the line of its endpoint in the plan.
+// What could not be judged is no issue of the code and left out. An empty list closes what was reported before.
+func CodeQuality(w io.Writer, run *trace.Run, _ []scenarios.Rule) error {
+	issues := []codeIssue{}
+	for i := range run.Endpoints {
+		ep := &run.Endpoints[i]
+		for _, c := range tested(ep) {
+			for _, f := range c.Findings {
+				issue := codeIssue{Description: fmt.Sprintf("%s, %s: %s", heading(ep), c.Scenario, oneLine(f.Message)),
+					CheckName: f.Rule, Fingerprint: fingerprint(ep, c.Scenario, f.Rule), Severity: string(f.Severity)}
+				issue.Location.Path, issue.Location.Lines.Begin = orElse(planFile(run), "retrysafe.yaml"), line(ep)
+				issues = append(issues, issue)
+			}
+		}
+	}
+	return writeJSON(w, issues)
+}

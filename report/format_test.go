@@ -1,0 +1,148 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"strings"
+	"testing"
+
+	"retrysafe/internal/trace"
+)
+
+// TestFormatsGolden shows one run with every verdict in every format.
+func TestFormatsGolden(t *testing.T) {
+	for _, f := range Formats() {
+		t.Run(f.Name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := f.Write(&out, fullRun(), testRules()); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, "full."+f.Name+".txt", out.Bytes())
+		})
+	}
+}
+
+// TestFormatsAreWellFormed: hostile text from a server, and a run without a plan or without anything in it, must not break a reader.
+func TestFormatsAreWellFormed(t *testing.T) {
+	planless := fullRun()
+	planless.Info.Plan = trace.PlanInfo{}
+	for name, run := range map[string]*trace.Run{"full": fullRun(), "without a plan": planless, "empty": {}, "pass": passRun(), "interrupted": interruptedRun()} {
+		for _, f := range Formats() {
+			var out bytes.Buffer
+			if err := f.Write(&out, run, testRules()); err != nil {
+				t.Fatalf("%s, %s: %v", name, f.Name, err)
+			}
+			if i := strings.IndexFunc(out.String(), func(r rune) bool { return r < ' ' && r != '\n' }); i >= 0 {
+				t.Errorf("%s, %s: control character at %d: %q", name, f.Name, i, out.String()[max(0, i-40):i+1])
+			}
+			switch f.Name {
+			case "junit":
+				if err := xml.Unmarshal(out.Bytes(), new(junitSuites)); err != nil {
+					t.Errorf("%s, %s: %v", name, f.Name, err)
+				}
+			case "sarif", "codequality", "ctrf", "har":
+				if !json.Valid(out.Bytes()) {
+					t.Errorf("%s, %s: not JSON", name, f.Name)
+				}
+			}
+		}
+	}
+}
+
+// TestFormatsReportTheWritersError: a full disk must not go unnoticed.
+func TestFormatsReportTheWritersError(t *testing.T) {
+	for _, f := range Formats() {
+		if err := f.Write(brokenWriter{}, fullRun(), testRules()); err == nil {
+			t.Errorf("%s: the writer's error is lost", f.Name)
+		}
+	}
+}
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// TestFingerprints: what code scanning tells findings apart by is different for each, and does not depend on lines.
+func TestFingerprints(t *testing.T) {
+	run, moved := fullRun(), fullRun()
+	seen := map[string]string{}
+	for i := range run.Endpoints {
+		ep, after := &run.Endpoints[i], &moved.Endpoints[i]
+		after.Line += 7
+		for k, c := range ep.Cases {
+			for n, f := range c.Findings {
+				id := fingerprint(ep, c.Scenario, f.Rule)
+				if where, ok := seen[id]; ok {
+					t.Errorf("%s and %s share a fingerprint", where, c.Scenario+" "+f.Rule)
+				}
+				seen[id] = c.Scenario + " " + f.Rule
+				if fingerprint(after, after.Cases[k].Scenario, after.Cases[k].Findings[n].Rule) != id {
+					t.Errorf("%s: another fingerprint after lines were added", seen[id])
+				}
+			}
+		}
+	}
+}
+
+// TestGitHubEscapes: text of a server cannot begin another workflow command.
+func TestGitHubEscapes(t *testing.T) {
+	run := fullRun()
+	run.Endpoints[0].Cases[0].Findings = []trace.Finding{{Rule: "r", Severity: trace.Critical, Message: "a\n::add-mask::x\r% b"}}
+	var out bytes.Buffer
+	if err := GitHub(&out, run, nil); err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {
+		if !strings.HasPrefix(l, "::error ") && !strings.HasPrefix(l, "::warning ") {
+			t.Errorf("not one of our commands: %q", l)
+		}
+	}
+	if !strings.Contains(out.String(), "a%0A::add-mask::x") {
+		t.Errorf("the message was not escaped: %s", out.String())
+	}
+}
+
+// TestGitHubKeepsToItsLimit: GitHub drops the eleventh annotation, so the tenth says how many more there are.
+func TestGitHubKeepsToItsLimit(t *testing.T) {
+	run := fullRun()
+	c := &run.Endpoints[0].Cases[0]
+	f := trace.Finding{Rule: "r", Severity: trace.Critical, Message: "m"}
+	c.Findings = nil
+	for range 14 {
+		c.Findings = append(c.Findings, f)
+	}
+	for i := 1; i < len(run.Endpoints[0].Cases); i++ {
+		run.Endpoints[0].Cases[i].Findings = nil
+	}
+	run.Endpoints = run.Endpoints[:1]
+	var out bytes.Buffer
+	if err := GitHub(&out, run, nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "::error "); n != mostAnnotations {
+		t.Errorf("%d errors, want %d", n, mostAnnotations)
+	}
+	if !strings.Contains(out.String(), "and 5 more") {
+		t.Errorf("does not say how many more: %s", out.String())
+	}
+}
+
+// TestMarkdownKeepsToItsLimit: a summary above the limit would be dropped whole.
+func TestMarkdownKeepsToItsLimit(t *testing.T) {
+	run := fullRun()
+	for len(run.Endpoints) < 2000 {
+		run.Endpoints = append(run.Endpoints, run.Endpoints[0])
+	}
+	var out bytes.Buffer
+	if err := Markdown(&out, run, testRules()); err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() > 1<<20 {
+		t.Errorf("%d bytes, GitHub takes %d", out.Len(), 1<<20)
+	}
+	if !strings.Contains(out.String(), "are left out here") {
+		t.Error("does not say that something was left out")
+	}
+}
