@@ -6,8 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -44,6 +42,9 @@ type job struct {
 	ledger  *ledger.Ledger
 	planted map[engine.PlantedCase]engine.Planted
 	toPlant []ledger.Entry
+	// removed is how many things the clean-up removed, cleanUps what went wrong while it did; known when the run is over.
+	removed  int
+	cleanUps []error
 	// json is where the results document goes; empty for nowhere.
 	json string
 	// outputs are the other reports that were asked for.
@@ -54,6 +55,8 @@ type job struct {
 	onCase func(ep *trace.Endpoint, c *trace.Case)
 	// onStart is told which scenario begins; nil for none.
 	onStart func(endpoint, scenario string)
+	// onEndpoint is handed every endpoint when it has ended, judged and with its whole record; nil for none.
+	onEndpoint func(i int, ep *trace.Endpoint)
 }
 
 // newJob checks everything that can be checked before anything is sent.
@@ -168,22 +171,18 @@ func (j *job) execute(ctx context.Context) *trace.Run {
 		EndpointRequests: j.effort.Budget, MaxRequests: j.opts.maxRequests,
 	}
 	r.Info.Rules = j.severities()
-	r.Endpoints = engine.Run(ctx, cfg)
-	for i := range r.Endpoints {
-		ep := &r.Endpoints[i]
-		for k := range ep.Cases {
-			j.judge(ep, &ep.Cases[k])
-		}
-		ep.Verdict = judge.EndpointVerdict(ep.Cases)
-		ep.Diagnoses = judge.Diagnose(j.diagnoses, ep.Cases)
-	}
+	out := newOutcome(j)
+	cfg.OnEndpoint = out.add
+	engine.Run(ctx, cfg)
+	r.Endpoints = out.endpoints
 	r.Info.Interrupted = ctx.Err() != nil
 	r.Summary = judge.Summarize(r.Endpoints)
-	r.Summary.Requests = engine.Requests(r.Endpoints)
+	r.Summary.Requests = out.requests
 	if r.Info.Interrupted {
 		r.Summary.ExitCode = ExitInterrupted
 	}
 	r.Info.ElapsedMS = time.Since(j.start).Milliseconds()
+	j.removed, j.cleanUps = out.removed, out.cleanUps
 	return r
 }
 
@@ -210,25 +209,30 @@ func runAndReport(ctx context.Context, env Env, j *job, look report.Options) err
 		if doc, err = report.NewJSON(j.json, env.Stdout); err != nil {
 			return usagef("", "%s", err)
 		}
-		j.onCase = func(ep *trace.Endpoint, c *trace.Case) {
-			if err := doc.Case(ep.Name, c); err != nil && streamErr == nil {
+		keep := func(err error) {
+			if streamErr == nil {
 				streamErr = err
 			}
 		}
+		j.onCase = func(ep *trace.Endpoint, c *trace.Case) { keep(doc.Case(ep.Name, c)) }
+		j.onEndpoint = func(i int, ep *trace.Endpoint) { keep(doc.Endpoint(i, ep)) }
 	}
 	if err := j.openLedger(); err != nil {
+		if doc != nil {
+			_ = doc.Abort() // there is nothing in it
+		}
 		return err
 	}
 	announce(env, j)
 	progress := newProgress(env, j, look)
-	j.onStart = progress.start
+	progress.follow(j)
 	r := j.execute(ctx)
 	progress.clear()
 	if streamErr != nil {
 		fmt.Fprintf(env.Stderr, "retrysafe: %s\n", streamErr)
 	}
 	err = writeReports(env, j, r, look, doc)
-	j.cleanUp(env, r)
+	j.tellCleanUp(env)
 	if err := cmp.Or(err, j.closeLedger()); err != nil {
 		return err
 	}
@@ -263,50 +267,19 @@ func writeReports(env Env, j *job, r *trace.Run, look report.Options, doc *repor
 	return failed
 }
 
-// cleanUp removes what the run made, where the plan says how. It goes on for a moment after an interrupt.
-func (j *job) cleanUp(env Env, r *trace.Run) {
-	ctx, cancel := context.WithTimeout(context.Background(), j.plan.Limits.Request)
-	defer cancel()
-	removed, errs := engine.CleanUp(ctx, j.config(r.Info.Seed, r.Info.ID), r.Endpoints)
-	if removed > 0 && !j.opts.quiet {
-		fmt.Fprintf(env.Stderr, "retrysafe: removed %s that the run had made\n", count(removed, "thing"))
+// tellCleanUp says what was removed of what the run made, and what could not be.
+func (j *job) tellCleanUp(env Env) {
+	if j.removed > 0 && !j.opts.quiet {
+		fmt.Fprintf(env.Stderr, "retrysafe: removed %s that the run had made\n", count(j.removed, "thing"))
 	}
-	for _, err := range errs {
+	for i, err := range j.cleanUps {
+		if i == cleanUpsTold {
+			fmt.Fprintf(env.Stderr, "retrysafe: and the clean-up of %s\n", count(len(j.cleanUps)-i, "more endpoint"))
+			break
+		}
 		fmt.Fprintf(env.Stderr, "retrysafe: %s\n", j.redactor.String(err.Error()))
 	}
 }
 
-// progress shows on standard error what runs, in one line that is written over, only where that is a terminal.
-type progress struct {
-	w     io.Writer
-	on    bool
-	done  int
-	total int
-	width int
-}
-
-func newProgress(env Env, j *job, look report.Options) *progress {
-	p := &progress{w: env.Stderr, total: len(j.endpoints) * len(j.scenarios), width: look.Width}
-	if f, ok := env.Stderr.(*os.File); ok && !j.opts.quiet {
-		p.on = report.IsTerminal(f)
-	}
-	return p
-}
-
-func (p *progress) start(endpoint, scenario string) {
-	p.done++
-	if !p.on {
-		return
-	}
-	line := fmt.Sprintf("%s: %s", endpoint, scenario)
-	if runes := []rune(line); len(runes) > p.width-1 {
-		line = string(runes[:p.width-1])
-	}
-	fmt.Fprintf(p.w, "\r\x1b[K%s", line)
-}
-
-func (p *progress) clear() {
-	if p.on {
-		fmt.Fprint(p.w, "\r\x1b[K")
-	}
-}
+// cleanUpsTold is how many failed clean-ups are told one by one.
+const cleanUpsTold = 10

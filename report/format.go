@@ -23,6 +23,9 @@ type Format struct {
 	Write func(w io.Writer, run *trace.Run, rules []scenarios.Rule) error
 }
 
+// Whole reports whether the format shows every exchange of a run. The others do with Endpoint.Brief and its evidence.
+func (f Format) Whole() bool { return f.Name == "har" }
+
 // Formats are all of them, by name. The JSON document, which is written while the run goes on, is JSONWriter's.
 func Formats() []Format {
 	return []Format{

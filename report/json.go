@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,24 +18,36 @@ import (
 // JSONWriter writes the results document of one run.
 //
 // While the run goes on, every finished case is appended as one line to the file PATH.partial, so that a
-// crash or a power cut loses no more than the cases under way. At the end the document replaces PATH
-// in one step and the partial file is removed. The document is the truth: the late count at the end of a run can
+// crash or a power cut loses no more than the cases under way, and so is every finished endpoint. At the end the document
+// is put together from the endpoints, one after the other, so that it never has to fit into memory; it replaces PATH
+// in one step and the partial file is removed. The document is the truth: the last count of an endpoint can
 // change the result of a case after its line was written.
 //
-// The zero value is not usable; NewJSON makes one. Case may be called from several goroutines.
+// The zero value is not usable; NewJSON makes one. Case and Endpoint may be called from several goroutines.
 type JSONWriter struct {
-	mu      sync.Mutex
-	path    string
+	mu   sync.Mutex
+	path string
+	// partial holds the lines: PATH.partial, or a file of its own that nobody else sees.
 	partial *os.File
 	// direct is where the document goes when the path is no regular file (standard output, a pipe, a device).
 	direct io.Writer
 	closer io.Closer
-	lines  int
-	done   bool
+	// ended says where in partial the line of each endpoint is, by its index in the plan.
+	ended map[int]section
+	size  int64
+	done  bool
 }
+
+// section is a part of a file.
+type section struct{ at, size int64 }
 
 // PartialSuffix is added to the path of the document for the record of a run that has not ended.
 const PartialSuffix = ".partial"
+
+// PartialEndpoint is one line of the partial record: an endpoint that has ended, as the document will have it.
+type PartialEndpoint struct {
+	Ended *trace.Endpoint `json:"ended"`
+}
 
 // PartialCase is one line of the partial record.
 type PartialCase struct {
@@ -52,7 +66,7 @@ func NewJSON(path string, stdout io.Writer) (*JSONWriter, error) {
 		return nil, errors.New("json report: the path is empty; write json=FILE, or json=- for standard output")
 	}
 	if path == "-" {
-		return &JSONWriter{direct: stdout}, nil
+		return newDirect(stdout, nil)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return openDirect(path, info)
@@ -60,11 +74,21 @@ func NewJSON(path string, stdout io.Writer) (*JSONWriter, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	partial, err := os.OpenFile(path+PartialSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
+	partial, err := os.OpenFile(path+PartialSuffix, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o666)
 	if err != nil {
 		return nil, fmt.Errorf("json report: %w; choose a file in a folder that exists and can be written", err)
 	}
-	return &JSONWriter{path: path, partial: partial}, nil
+	return &JSONWriter{path: path, partial: partial, ended: map[int]section{}}, nil
+}
+
+// newDirect keeps the endpoints that have ended in a file without a name, where the system allows that.
+func newDirect(w io.Writer, closer io.Closer) (*JSONWriter, error) {
+	partial, err := os.CreateTemp("", "retrysafe-*"+PartialSuffix)
+	if err != nil {
+		return nil, fmt.Errorf("json report: %w; endpoints that have ended are kept in the folder for temporary files", err)
+	}
+	_ = os.Remove(partial.Name()) // where an open file cannot be removed, that is done at the end
+	return &JSONWriter{direct: w, closer: closer, partial: partial, ended: map[int]section{}}, nil
 }
 
 func openDirect(path string, info fs.FileInfo) (*JSONWriter, error) {
@@ -75,37 +99,57 @@ func openDirect(path string, info fs.FileInfo) (*JSONWriter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("json report: %w", err)
 	}
-	return &JSONWriter{direct: f, closer: f}, nil
+	return newDirect(f, f)
 }
 
-// Case appends a finished case of the named endpoint to the partial record. Without a partial record
+// Case appends a finished case of the named endpoint to the partial record. Where there is none that outlives a crash
 // it does nothing.
 func (j *JSONWriter) Case(endpoint string, c *trace.Case) error {
-	line, err := json.Marshal(PartialCase{Endpoint: endpoint, Case: *c})
-	if err != nil {
-		return fmt.Errorf("json report: case %s of %s: %w", c.Scenario, endpoint, err)
+	if j.direct != nil {
+		return nil
+	}
+	_, err := j.line(PartialCase{Endpoint: endpoint, Case: *c})
+	return err
+}
+
+// Endpoint keeps an endpoint that has ended for the document, by its index in the run.
+func (j *JSONWriter) Endpoint(i int, ep *trace.Endpoint) error {
+	at, err := j.line(PartialEndpoint{ep})
+	if err != nil || at.size == 0 {
+		return err
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.partial == nil || j.done {
-		return nil
-	}
-	j.lines++
-	if _, err := j.partial.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("json report: %w", err)
-	}
+	j.ended[i] = at
 	return nil
 }
 
+// line appends a line and says where it is.
+func (j *JSONWriter) line(v any) (section, error) {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return section{}, fmt.Errorf("json report: %w", err)
+	}
+	line = append(line, '\n')
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.done {
+		return section{}, nil
+	}
+	at := section{j.size, int64(len(line))}
+	n, err := j.partial.Write(line)
+	j.size += int64(n)
+	if err != nil {
+		return section{}, fmt.Errorf("json report: %w", err)
+	}
+	return at, nil
+}
+
 // Finish writes the document: the run as encoding/json encodes it, indented by two spaces, with a line
-// feed at the end. It goes to a temporary file beside the path that is then renamed, so that readers see the old
+// feed at the end. Endpoints that were handed to Endpoint are as they were then, others as the run has them. It goes
+// to a temporary file beside the path that is then renamed, so that readers see the old
 // document or the new one, never a part. After an error the partial record is kept.
 func (j *JSONWriter) Finish(run *trace.Run) error {
-	document, err := json.MarshalIndent(run, "", "  ")
-	if err != nil {
-		return fmt.Errorf("json report: %w", err)
-	}
-	document = append(document, '\n')
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.done {
@@ -113,9 +157,9 @@ func (j *JSONWriter) Finish(run *trace.Run) error {
 	}
 	j.done = true
 	if j.direct != nil {
-		return j.writeDirect(document)
+		return j.writeDirect(run)
 	}
-	if err := j.replace(document); err != nil {
+	if err := j.replace(run); err != nil {
 		return errors.Join(fmt.Errorf("json report: %w", err), j.partial.Close())
 	}
 	if err := errors.Join(j.partial.Close(), os.Remove(j.partial.Name())); err != nil {
@@ -124,8 +168,8 @@ func (j *JSONWriter) Finish(run *trace.Run) error {
 	return nil
 }
 
-func (j *JSONWriter) writeDirect(document []byte) error {
-	_, err := j.direct.Write(document)
+func (j *JSONWriter) writeDirect(run *trace.Run) error {
+	err := errors.Join(j.document(j.direct, run), j.drop())
 	if j.closer != nil {
 		err = errors.Join(err, j.closer.Close())
 	}
@@ -135,9 +179,70 @@ func (j *JSONWriter) writeDirect(document []byte) error {
 	return nil
 }
 
+// drop removes the file without a name.
+func (j *JSONWriter) drop() error {
+	err := j.partial.Close()
+	_ = os.Remove(j.partial.Name()) // gone already, mostly
+	return err
+}
+
+// document writes the run. One endpoint at a time is in memory.
+func (j *JSONWriter) document(w io.Writer, run *trace.Run) error {
+	const none = "\n  \"endpoints\": []" // no text of JSON has a line feed in it, so nothing else looks like this
+	frame := *run
+	frame.Endpoints = []trace.Endpoint{}
+	text, err := json.MarshalIndent(frame, "", "  ")
+	if err != nil {
+		return err
+	}
+	before, behind, _ := bytes.Cut(text, []byte(none))
+	out := bufio.NewWriter(w)
+	_, _ = out.Write(before) // the writer keeps its first error for Flush
+	_, _ = out.WriteString(none[:len(none)-1])
+	for i := range run.Endpoints {
+		if i > 0 {
+			_ = out.WriteByte(',')
+		}
+		_, _ = out.WriteString("\n    ")
+		if err := j.endpoint(out, i, &run.Endpoints[i]); err != nil {
+			return err
+		}
+	}
+	if len(run.Endpoints) > 0 {
+		_, _ = out.WriteString("\n  ")
+	}
+	_ = out.WriteByte(']')
+	_, _ = out.Write(behind)
+	_ = out.WriteByte('\n')
+	return out.Flush()
+}
+
+// endpoint writes one endpoint: the one that was kept, or what the run has of it.
+func (j *JSONWriter) endpoint(out *bufio.Writer, i int, ep *trace.Endpoint) error {
+	kept, ok := j.ended[i]
+	var line []byte
+	var err error
+	if ok {
+		line = make([]byte, kept.size)
+		_, err = j.partial.ReadAt(line, kept.at)
+		line = bytes.TrimSuffix(bytes.TrimPrefix(line, []byte(`{"ended":`)), []byte("}\n"))
+	} else {
+		line, err = json.Marshal(ep)
+	}
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	if err := json.Indent(&text, line, "    ", "  "); err != nil {
+		return fmt.Errorf("the record of %s that was kept in %s is broken: %w", ep.Name, j.partial.Name(), err)
+	}
+	_, err = text.WriteTo(out)
+	return err
+}
+
 // replace writes the document beside the path and renames it over it. The file gets the permissions of the
 // partial one, which are those that the user's umask gives to new files.
-func (j *JSONWriter) replace(document []byte) (err error) {
+func (j *JSONWriter) replace(run *trace.Run) (err error) {
 	info, err := j.partial.Stat()
 	if err != nil {
 		return err
@@ -151,7 +256,7 @@ func (j *JSONWriter) replace(document []byte) (err error) {
 			err = errors.Join(err, os.Remove(f.Name()))
 		}
 	}()
-	_, err = f.Write(document)
+	err = j.document(f, run)
 	err = errors.Join(err, f.Chmod(info.Mode().Perm()), f.Sync(), f.Close())
 	if err != nil {
 		return err
@@ -168,14 +273,15 @@ func (j *JSONWriter) Abort() error {
 		return nil
 	}
 	j.done = true
-	if j.closer != nil {
-		return j.closer.Close()
-	}
-	if j.partial == nil {
-		return nil
+	if j.direct != nil {
+		err := j.drop()
+		if j.closer != nil {
+			err = errors.Join(err, j.closer.Close())
+		}
+		return err
 	}
 	err := j.partial.Close()
-	if j.lines == 0 {
+	if j.size == 0 {
 		err = errors.Join(err, os.Remove(j.partial.Name()))
 	}
 	return err

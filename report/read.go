@@ -32,6 +32,7 @@ func checkSchema(text []byte) error {
 	var head struct {
 		Schema *string         `json:"schema"`
 		Case   json.RawMessage `json:"case"`
+		Ended  json.RawMessage `json:"ended"`
 	}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return errors.New("the file is empty; expected the document of `retrysafe run --report json=FILE`")
@@ -44,7 +45,7 @@ func checkSchema(text []byte) error {
 		return nil
 	case head.Schema != nil:
 		return fmt.Errorf("expected schema %q, found %q; use the version of retrysafe that wrote it", trace.SchemaV1, *head.Schema)
-	case head.Case != nil:
+	case head.Case != nil || head.Ended != nil:
 		return errors.New("this is the partial record of a run that did not end; run again to get a whole document")
 	}
 	return fmt.Errorf("expected a document with schema %q, found one without a schema", trace.SchemaV1)

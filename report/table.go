@@ -50,8 +50,8 @@ func (p *printer) table(indent int, header []string, rows [][]string, align ...t
 	return nil
 }
 
-// summary shows all verdicts at a glance: scenarios by endpoints where that fits, else endpoint by
-// endpoint how many of each, and the legend with the total of each.
+// summary shows all verdicts at a glance: scenarios by endpoints where that fits, of a large run scenario by scenario how
+// many endpoints of each, else endpoint by endpoint how many cases of each, and the legend with the total of each.
 func (p *printer) summary(run *trace.Run) error {
 	scenarios := scenarioIDs(run)
 	if len(scenarios) == 0 {
@@ -64,12 +64,17 @@ func (p *printer) summary(run *trace.Run) error {
 		p.para(2, p.plain, legend(run))
 		return nil
 	}
-	if p.gridWidth(run, scenarios) <= p.width-2 {
-		if err := p.grid(run, scenarios); err != nil {
-			return err
-		}
-	} else {
+	var err error
+	switch {
+	case Large(len(run.Endpoints)):
+		err = p.byScenario(run, scenarios)
+	case p.gridWidth(run, scenarios) <= p.width-2:
+		err = p.grid(run, scenarios)
+	default:
 		p.tallies(run)
+	}
+	if err != nil {
+		return err
 	}
 	p.blank()
 	p.para(2, p.plain, legend(run))

@@ -12,14 +12,19 @@ import (
 
 // Terminal writes the report of a finished, judged run for people: the headline with coverage, endpoint by
 // endpoint the verdict of every scenario and the evidence for every finding, a table of all, what was not
-// tested and how to enable it, and what the exit code means. The error is that of the writer.
+// tested and how to enable it, and what the exit code means. Of a large run one endpoint of each kind is told, what fails
+// first. The error is that of the writer.
 func Terminal(w io.Writer, run *trace.Run, o Options) error {
 	p := newPrinter(o)
 	c := coverageOf(run)
 	p.headline(run, c)
 	p.facts(run, c)
-	for i := range run.Endpoints {
-		p.endpoint(run, &run.Endpoints[i])
+	if Large(len(run.Endpoints)) {
+		p.folded(run)
+	} else {
+		for i := range run.Endpoints {
+			p.endpoint(run, &run.Endpoints[i])
+		}
 	}
 	if err := p.summary(run); err != nil {
 		return err

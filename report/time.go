@@ -15,10 +15,6 @@ const slowest = 3
 // whereTimeWent names what took longest, and what scripts and hooks waited in all. Cases overlap, so the sums can exceed
 // the time of the run. Empty for a run in which no case took time.
 func whereTimeWent(run *trace.Run) string {
-	type taken struct {
-		name string
-		took time.Duration
-	}
 	var cases []taken
 	var waits, hooks time.Duration
 	for i := range run.Endpoints {
@@ -38,12 +34,10 @@ func whereTimeWent(run *trace.Run) string {
 	if len(cases) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(cases, func(a, b taken) int { return int(b.took - a.took) })
-	var longest []string
-	for _, c := range cases[:min(slowest, len(cases))] {
-		longest = append(longest, fmt.Sprintf("%s %s", oneLine(c.name), span(c.took)))
+	text := "longest: " + longest(cases)
+	if endpoints := slowestEndpoints(run); endpoints != "" {
+		text = "longest endpoints: " + endpoints + "; longest cases: " + longest(cases)
 	}
-	text := "longest: " + strings.Join(longest, ", ")
 	if waits > 0 {
 		text += "; scripts waited " + span(waits) + " in all, side by side"
 	}
@@ -51,6 +45,22 @@ func whereTimeWent(run *trace.Run) string {
 		text += ", hooks took " + span(hooks)
 	}
 	return text
+}
+
+// taken is something that took time.
+type taken struct {
+	name string
+	took time.Duration
+}
+
+// longest names what took longest.
+func longest(all []taken) string {
+	slices.SortStableFunc(all, func(a, b taken) int { return int(b.took - a.took) })
+	var names []string
+	for _, t := range all[:min(slowest, len(all))] {
+		names = append(names, fmt.Sprintf("%s %s", oneLine(t.name), span(t.took)))
+	}
+	return strings.Join(names, ", ")
 }
 
 // paused are the sums of the waits and of the hooks.

@@ -38,8 +38,9 @@ func (p *places) add(endpoint, scenario string) {
 	p.n++
 }
 
-// String is such as "delayed-expiry, missing-key on create order, create payment; missing-key on create refund".
-func (p *places) String() string {
+// among is such as "delayed-expiry, missing-key on create order, create payment; missing-key on create refund", in a run of so
+// many endpoints.
+func (p *places) among(endpoints int) string {
 	var lists []string
 	on := map[string][]string{}
 	for _, ep := range p.endpoints {
@@ -50,10 +51,17 @@ func (p *places) String() string {
 		on[list] = append(on[list], ep)
 	}
 	for i, list := range lists {
-		lists[i] += " on " + strings.Join(on[list], ", ")
+		if n := len(on[list]); n == endpoints && Large(n) {
+			lists[i] += fmt.Sprintf(" on all %d endpoints", n)
+		} else {
+			lists[i] += " on " + several(on[list])
+		}
 	}
 	return strings.Join(lists, "; ")
 }
+
+// gapsShown is how many reasons are told: about two hundred lines.
+const gapsShown = 60
 
 // untested lists what was not tested, by reason, and what would enable it.
 func (p *printer) untested(run *trace.Run, c coverage) {
@@ -61,8 +69,12 @@ func (p *printer) untested(run *trace.Run, c coverage) {
 	if len(gaps) > 0 {
 		p.blank()
 		p.raw(0, p.bold.Sprintf("Not tested: %d of %s", c.untested+c.failed, plural(c.total(), "behaviour")))
-		for _, g := range gaps {
-			p.gap(g)
+		for _, g := range gaps[:min(len(gaps), gapsShown)] {
+			p.gap(run, g)
+		}
+		if left := len(gaps) - gapsShown; left > 0 {
+			p.blank()
+			p.para(2, p.dim, fmt.Sprintf("and for %s, which the JSON document has", plural(left, "more reason")))
 		}
 	}
 	if c.notApplicable > 0 {
@@ -70,11 +82,14 @@ func (p *printer) untested(run *trace.Run, c coverage) {
 		p.para(2, p.dim, fmt.Sprintf("%s not applicable: for another kind of endpoint, so not counted as a behaviour",
 			plural(c.notApplicable, "case")))
 	}
-	p.enabling(c)
+	p.enabling(run, c)
 }
 
+// gapsOf are the reasons, in the order in which they come; in a large run those for which a case was to be tested and could
+// not be come first.
 func gapsOf(run *trace.Run) []gap {
 	var gaps []gap
+	at := map[gapKey]int{}
 	for i := range run.Endpoints {
 		ep := &run.Endpoints[i]
 		for j := range ep.Cases {
@@ -82,26 +97,31 @@ func gapsOf(run *trace.Run) []gap {
 			if c.Reason == trace.NotApplicable || slices.Contains([]trace.Verdict{trace.Pass, trace.Warn, trace.Fail}, c.Verdict) {
 				continue
 			}
-			gaps = addGap(gaps, ep.Name, c)
+			key := gapKey{c.Verdict, c.Reason, c.Detail}
+			k, known := at[key]
+			if !known {
+				k = len(gaps)
+				at[key], gaps = k, append(gaps, gap{verdict: c.Verdict, reason: c.Reason, detail: c.Detail, enabled: c.Enable != ""})
+			}
+			gaps[k].cases.add(ep.Name, c.Scenario)
 		}
 	}
-	return gaps
-}
-
-func addGap(gaps []gap, endpoint string, c *trace.Case) []gap {
-	i := slices.IndexFunc(gaps, func(g gap) bool {
-		return g.verdict == c.Verdict && g.reason == c.Reason && g.detail == c.Detail
-	})
-	if i < 0 {
-		i, gaps = len(gaps), append(gaps, gap{verdict: c.Verdict, reason: c.Reason, detail: c.Detail, enabled: c.Enable != ""})
+	if Large(len(run.Endpoints)) {
+		slices.SortStableFunc(gaps, func(a, b gap) int { return Urgency(a.verdict) - Urgency(b.verdict) })
 	}
-	gaps[i].cases.add(endpoint, c.Scenario)
 	return gaps
 }
 
-func (p *printer) gap(g gap) {
+// gapKey is what the cases of a gap share.
+type gapKey struct {
+	verdict trace.Verdict
+	reason  trace.Code
+	detail  string
+}
+
+func (p *printer) gap(run *trace.Run, g gap) {
 	p.blank()
-	p.hang(2, 4, p.of(g.verdict), badge(g.verdict), p.bold, g.cases.String())
+	p.hang(2, 4, p.of(g.verdict), badge(g.verdict), p.bold, g.cases.among(len(run.Endpoints)))
 	text := string(g.reason)
 	if g.detail != "" {
 		text = strings.TrimPrefix(text+": "+limit(g.detail, longValue), ": ")
@@ -113,7 +133,7 @@ func (p *printer) gap(g gap) {
 }
 
 // enabling writes the lines of plan, ready to be copied, and the cases that each piece enables.
-func (p *printer) enabling(c coverage) {
+func (p *printer) enabling(run *trace.Run, c coverage) {
 	if len(c.enable) == 0 {
 		return
 	}
@@ -125,7 +145,7 @@ func (p *printer) enabling(c coverage) {
 		if e.flag() {
 			title = "run with this flag, for "
 		}
-		p.para(2, p.plain, title+e.cases.String()+":")
+		p.para(2, p.plain, title+e.cases.among(len(run.Endpoints))+":")
 		p.blank()
 		p.para(6, p.label, e.text)
 	}

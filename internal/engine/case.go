@@ -91,8 +91,8 @@ func (c *caseRun) run(ctx context.Context) {
 	}
 	c.record()
 	c.t.Ended = c.e.Clock()
-	if ctx.Err() != nil {
-		c.t.Stop = &trace.Reason{Code: trace.Interrupted, Detail: "the run was interrupted while the case was under way"}
+	if why := c.e.ended(ctx, "while the case was under way"); why != nil {
+		c.t.Stop = why
 	}
 }
 
@@ -149,8 +149,8 @@ func (c *caseRun) unusable() *trace.Reason {
 
 // stopBefore says why round n is not to be run; nil when it is. void is why the last void round was void.
 func (c *caseRun) stopBefore(ctx context.Context, script *scenarios.Scenario, n, most int, void trace.Code) *trace.Reason {
-	if ctx.Err() != nil {
-		return &trace.Reason{Code: trace.Interrupted, Detail: "the run was interrupted before the case was done"}
+	if why := c.e.ended(ctx, "before the case was done"); why != nil {
+		return why
 	}
 	if c.e.leftAlone != nil {
 		return c.e.leftAlone

@@ -41,6 +41,7 @@ func (e *endpointRun) execute(ctx context.Context) {
 		defer e.others.Unlock()
 	}
 	e.list()
+	e.skipAll(e.ended(ctx, "before the endpoint was tested"))
 	if e.runnable() {
 		release := e.join(false)
 		e.control(ctx)
@@ -116,6 +117,15 @@ func (e *endpointRun) list() {
 	}
 }
 
+// skipAll stops the cases that would run; nil stops none.
+func (e *endpointRun) skipAll(why *trace.Reason) {
+	for _, c := range e.cases {
+		if c.t.Stop == nil {
+			c.t.Stop = why
+		}
+	}
+}
+
 func (e *endpointRun) runnable() bool {
 	for _, c := range e.cases {
 		if c.t.Stop == nil || c.t.Stop.Code == trace.NotDue { // the control plants a key for the latter
@@ -183,8 +193,8 @@ func (e *endpointRun) cost(s *scenarios.Scenario) int {
 func (e *endpointRun) learn(ctx context.Context, stop *trace.Reason) {
 	c := e.t.Control
 	c.Learned = e.Deciders.Learn(e.t.Facts, c)
-	if ctx.Err() != nil {
-		stop = &trace.Reason{Code: trace.Interrupted, Detail: "the run was interrupted while the control was under way"}
+	if why := e.ended(ctx, "while the control was under way"); why != nil {
+		stop = why
 	}
 	if stop != nil {
 		c.Learned.Sound, c.Learned.Reason = false, stop

@@ -5,8 +5,9 @@
 // The flow: for each endpoint the control, then the cases. One case sends at a time (it has the turn), so
 // that no case disturbs another's timing; while a case only waits (a lifetime, a back-off, counters
 // settling) another one goes on, also one of the next endpoints. What changes the system under test for all (a restart, a
-// dependency that fails) and what counts by a counter without a marker runs while nothing else does. When all is done
-// every marked counter is read once more.
+// dependency that fails) and what counts by a counter without a marker runs while nothing else does. Some time after the
+// last request of an endpoint every marked counter of it is read once more, what the plan says is removed, and the record
+// of the endpoint is handed over: the engine keeps those under way only.
 package engine
 
 import (
@@ -72,40 +73,72 @@ type Config struct {
 	Plant   func(ledger.Entry)
 	// AllowDisruptive lets scenarios run that disturb others.
 	AllowDisruptive bool
-	// OnCase is told of each case when it has ended, one call at a time; nil for none. The late sweep and
-	// Run's end may still add readings to the case.
+	// Timeout is how long the run may take; 0 means no bound. What has not run by then has a Stop of code OutOfBudget. The
+	// last look at the counters and the clean-up are still made.
+	Timeout time.Duration
+	// OnCase is told of each case when it has ended, one call at a time; nil for none. The late sweep may still add readings
+	// to the case.
 	OnCase func(ep *trace.Endpoint, c *trace.Case)
+	// OnEndpoint is handed each endpoint, by its index in Endpoints, when nothing will be added to its record, one call at a
+	// time and in no certain order. Must not be nil.
+	OnEndpoint func(i int, ended Ended)
 	// OnStart is told which scenario begins on which endpoint, one call at a time; nil for none.
 	OnStart func(endpoint, scenario string)
 }
 
-// Run executes the scenarios on the endpoints and gives the record, without verdicts. When ctx ends, so does
+// Ended is an endpoint that has been tested.
+type Ended struct {
+	// Endpoint is the record, without verdicts.
+	Endpoint *trace.Endpoint
+	// Removed is how many things the clean-up removed.
+	Removed int
+	// CleanUp is what went wrong while it did; nil when nothing did.
+	CleanUp error
+}
+
+// Run executes the scenarios on the endpoints and hands over the record of each as it ends. When ctx ends, so does
 // the run: cases that were under way have a Stop of code Interrupted.
-func Run(ctx context.Context, cfg Config) []trace.Endpoint {
+func Run(ctx context.Context, cfg Config) {
 	r := &run{Config: cfg}
 	r.counts = count.Reader{Get: r.getCounter, Dir: dirOf(cfg.Plan.File), Timeout: cfg.Plan.Limits.Count}
-	out := make([]trace.Endpoint, len(cfg.Endpoints))
-	runs := make([]*endpointRun, len(cfg.Endpoints))
-	var g errgroup.Group
-	g.SetLimit(endpointsAtOnce)
+	ctx, stop := r.within(ctx)
+	defer stop()
+	after, stopAfter := lingering(ctx, cfg.Plan.Limits.Request)
+	defer stopAfter()
+	var executing errgroup.Group
+	executing.SetLimit(endpointsAtOnce)
+	var ending sync.WaitGroup
+	open := make(chan struct{}, endpointsAtOnce+endingMost)
 	for i := range cfg.Endpoints {
-		out[i] = describe(cfg.Plan, &cfg.Endpoints[i])
-		runs[i] = &endpointRun{run: r, plan: &cfg.Endpoints[i], other: r.otherOf(&cfg.Endpoints[i]), t: &out[i]}
-		g.Go(func() error { runs[i].execute(ctx); return nil })
+		open <- struct{}{}
+		executing.Go(func() error {
+			t := describe(cfg.Plan, &cfg.Endpoints[i])
+			e := &endpointRun{run: r, plan: &cfg.Endpoints[i], other: r.otherOf(&cfg.Endpoints[i]), t: &t}
+			e.execute(ctx)
+			ending.Go(func() {
+				defer func() { <-open }()
+				r.over(i, e.end(ctx, after))
+			})
+			return nil
+		})
 	}
-	_ = g.Wait()
-	if last := lastCounted(runs); last > 0 {
-		pause(ctx, cfg.Effort.Late-(cfg.Clock()-last).Duration())
-	}
-	for _, er := range runs {
-		er.sweep(ctx)
-	}
-	return out
+	_ = executing.Wait()
+	ending.Wait()
 }
 
 // endpointsAtOnce is how many endpoints are under way at the same time. One sends at a time all the same: it is their
 // waits that overlap, and four of them fill most of what a lifetime of a few seconds leaves idle.
 const endpointsAtOnce = 4
+
+// endingMost is how many more endpoints wait for the last look at their counters. Each is a record in memory.
+const endingMost = 4
+
+// over hands an endpoint over.
+func (r *run) over(i int, ended Ended) {
+	r.events.Lock()
+	defer r.events.Unlock()
+	r.OnEndpoint(i, ended)
+}
 
 // otherOf is the endpoint that ep names as its other one; nil when it names none.
 func (r *run) otherOf(ep *plan.Endpoint) *plan.Endpoint {
@@ -115,25 +148,6 @@ func (r *run) otherOf(ep *plan.Endpoint) *plan.Endpoint {
 		}
 	}
 	return nil
-}
-
-// lastCounted is when the last request ended whose effects are worth another look; 0 when there is none. A case that
-// showed a violation for certain needs none.
-func lastCounted(runs []*endpointRun) trace.Nanos {
-	var last trace.Nanos
-	for _, er := range runs {
-		for _, c := range er.cases {
-			if len(er.plan.Counters) == 0 || c.certain {
-				continue
-			}
-			for _, rd := range c.rounds {
-				if n := len(rd.t.Exchanges); n > 0 {
-					last = max(last, rd.t.Exchanges[n-1].Done)
-				}
-			}
-		}
-	}
-	return last
 }
 
 // run is the state that all endpoints share.
@@ -149,8 +163,8 @@ type run struct {
 	events   sync.Mutex
 }
 
-// Requests is how many requests a recorded run sent to endpoints and their set-up.
-func Requests(endpoints []trace.Endpoint) int {
+// Requests is how many requests were sent to an endpoint and its set-up, by its record.
+func Requests(ep *trace.Endpoint) int {
 	n := 0
 	add := func(rounds []trace.Round) {
 		for i := range rounds {
@@ -162,14 +176,12 @@ func Requests(endpoints []trace.Endpoint) int {
 			}
 		}
 	}
-	for i := range endpoints {
-		if c := endpoints[i].Control; c != nil {
-			add(c.Rounds)
-			add(c.Variants)
-		}
-		for j := range endpoints[i].Cases {
-			add(endpoints[i].Cases[j].Trace)
-		}
+	if c := ep.Control; c != nil {
+		add(c.Rounds)
+		add(c.Variants)
+	}
+	for i := range ep.Cases {
+		add(ep.Cases[i].Trace)
 	}
 	return n
 }

@@ -4,71 +4,99 @@ import (
 	"context"
 	"fmt"
 
+	"retrysafe/internal/fire"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
 )
 
-// sweep counts every marker once more, so that an effect that came late is still seen, and then removes what the
-// endpoint made where the plan says how.
+// end has a last look at the counters when some time has passed since the last request, so that an effect that came late
+// is still seen, and then removes what the endpoint made where the plan says how. After ends later than ctx does.
+func (e *endpointRun) end(ctx, after context.Context) Ended {
+	up := timeUp(ctx)
+	if up {
+		ctx = after // a pass that nobody looked at again is none
+	}
+	if last := e.lastCounted(); last > 0 {
+		pause(ctx, e.Effort.Late-(e.Clock()-last).Duration())
+	}
+	e.sweep(ctx)
+	if up && ctx.Err() != nil {
+		e.skipAll(e.outOfTime("before the last look at the counters"))
+	}
+	out := Ended{Endpoint: e.t}
+	out.Removed, out.CleanUp = e.cleanUp(after)
+	return out
+}
+
+// lastCounted is when the last request ended whose effects are worth another look; 0 when there is none. A case that
+// showed a violation for certain needs none.
+func (e *endpointRun) lastCounted() trace.Nanos {
+	var last trace.Nanos
+	for _, c := range e.cases {
+		if len(e.plan.Counters) == 0 || c.certain {
+			continue
+		}
+		for _, rd := range c.rounds {
+			if n := len(rd.t.Exchanges); n > 0 {
+				last = max(last, rd.t.Exchanges[n-1].Done)
+			}
+		}
+	}
+	return last
+}
+
+// sweep counts every marker once more.
 func (e *endpointRun) sweep(ctx context.Context) {
 	for i, rd := range e.controls {
-		rd.lookLate(ctx)
+		e.lookLate(ctx, rd)
 		e.t.Control.Rounds[i] = *rd.t
 	}
 	for _, c := range e.cases {
 		for _, rd := range c.rounds {
-			rd.lookLate(ctx)
+			e.lookLate(ctx, rd)
 		}
 		c.record()
 	}
 }
 
 // lookLate reads the counters of a finished round again where nobody else can have moved them.
-func (rd *round) lookLate(ctx context.Context) {
-	if ctx.Err() == nil && rd.t.Void == "" && len(rd.t.Readings) > 1 && len(rd.e.plan.Counters) > 0 && !rd.unmarked() {
-		rd.look(ctx, trace.ReadingLate)
+func (e *endpointRun) lookLate(ctx context.Context, rd *round) {
+	if ctx.Err() == nil && rd.t.Void == "" && len(rd.t.Readings) > 1 && len(e.plan.Counters) > 0 && !rd.unmarked() {
+		e.beside(func() { rd.look(ctx, trace.ReadingLate) })
 	}
 }
 
-// CleanUp removes what success answers named, as the plan's `cleanup` says: best effort, after the last
-// reading. It gives how many things were removed and what went wrong, at most one error for each endpoint.
-func CleanUp(ctx context.Context, cfg Config, endpoints []trace.Endpoint) (removed int, errs []error) {
-	r := &run{Config: cfg}
-	for i := range cfg.Endpoints {
-		ep := &cfg.Endpoints[i]
-		if ep.Cleanup == nil {
-			continue
-		}
-		n, err := r.cleanUp(ctx, ep, &endpoints[i])
-		removed += n
-		if err != nil {
-			errs = append(errs, fmt.Errorf("clean-up of %s: %w", ep.Name, err))
-		}
-	}
-	return removed, errs
+// beside does something for an endpoint that has been executed, while others may be under way.
+func (e *endpointRun) beside(do func()) {
+	e.others.RLock()
+	defer e.others.RUnlock()
+	e.turn.take()
+	defer e.turn.give()
+	do()
 }
 
-func (r *run) cleanUp(ctx context.Context, ep *plan.Endpoint, t *trace.Endpoint) (removed int, failed error) {
+// cleanUp removes what success answers named, as the plan's `cleanup` says: best effort, after the last reading. It gives
+// how many things were removed, and the last thing that went wrong.
+func (e *endpointRun) cleanUp(ctx context.Context) (removed int, failed error) {
+	if e.plan.Cleanup == nil {
+		return 0, nil
+	}
 	done := map[string]bool{}
-	cred, err := r.credential(ctx, r.callerNamed(""), false)
-	if err != nil {
-		return 0, err
-	}
-	for _, x := range answered(t) {
-		captured, err := capture(x, ep.Cleanup.Capture)
+	for _, x := range answered(e.t) {
+		captured, err := capture(x, e.plan.Cleanup.Capture)
 		if err != nil {
 			continue // an answer that names nothing has nothing to remove
 		}
-		sc := &scope{captures: captured, span: "0000000000000001"}
-		shot, err := r.request(ep.Cleanup.Request, ep.Cleanup.Headers, cred, plan.Body{}, trace.KeyPlace{}, values{scope: sc})
+		shot, err := e.removal(ctx, captured)
 		if err != nil {
-			return removed, err
+			return removed, e.cleanUpFailed(err)
 		}
 		if done[shot.URL] || ctx.Err() != nil {
 			continue
 		}
 		done[shot.URL] = true
-		a := r.Client.Send(ctx, shot)
+		var a trace.Exchange
+		e.beside(func() { a = e.Client.Send(ctx, shot) })
 		switch {
 		case !a.Complete():
 			failed = fmt.Errorf("%s %s: %s", shot.Method, shot.URL, a.Error)
@@ -78,7 +106,24 @@ func (r *run) cleanUp(ctx context.Context, ep *plan.Endpoint, t *trace.Endpoint)
 			failed = fmt.Errorf("%s %s: expected a 2xx answer, found %d", shot.Method, shot.URL, a.Response.Status)
 		}
 	}
-	return removed, failed
+	return removed, e.cleanUpFailed(failed)
+}
+
+// removal is the request that removes what an answer named.
+func (e *endpointRun) removal(ctx context.Context, captured map[string]string) (fire.Shot, error) {
+	cred, err := e.credential(ctx, e.callerNamed(""), false)
+	if err != nil {
+		return fire.Shot{}, err
+	}
+	sc := &scope{captures: captured, span: "0000000000000001"}
+	return e.request(e.plan.Cleanup.Request, e.plan.Cleanup.Headers, cred, plan.Body{}, trace.KeyPlace{}, values{scope: sc})
+}
+
+func (e *endpointRun) cleanUpFailed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("clean-up of %s: %w", e.plan.Name, err)
 }
 
 // answered are all exchanges of an endpoint that were answered with 2xx.
