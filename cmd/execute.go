@@ -109,6 +109,7 @@ func (j *job) config(seed, runID string) engine.Config {
 		Effort:       j.effort,
 		DetectWindow: j.opts.detectWindow, AllowDisruptive: j.opts.disruptive,
 		EndpointBudget: j.effort.Budget, MaxRequests: j.opts.maxRequests,
+		Timeout: j.opts.timeout,
 		Deciders: engine.Deciders{
 			Classify: judge.Classify,
 			Learn:    judge.Learn,

@@ -28,6 +28,7 @@ type runOptions struct {
 	failOn               string
 	allowInconclusive    []string
 	maxRequests          int
+	timeout              time.Duration
 	endpointRequests     int
 	seed, ledger         string
 	dialect              string
@@ -56,6 +57,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringSliceVar(&o.allowInconclusive, "allow-inconclusive", nil, "reason codes that skip a case instead of leaving it inconclusive (never unreachable or auth)")
 	f.IntVar(&o.maxRequests, "max-requests", 0, "most requests to endpoints and their set-up in the whole run, 0 for no bound (counter reads and clean-up not counted)")
 	f.IntVar(&o.endpointRequests, "endpoint-requests", -1, "most requests to one endpoint and its set-up, 0 for no bound (default by effort: 600, 900 or 2000)")
+	f.DurationVar(&o.timeout, "timeout", 0, "longest time of the whole run (such as 10m), 0 for no bound; what has not run by then is inconclusive")
 	f.StringVar(&o.seed, "seed", "", "draw the same keys and markers as the run with this seed")
 	f.StringVar(&o.dialect, "dialect", "", "measure against this published convention instead of the plan's (retrysafe scenarios --dialect NAME shows what it says)")
 	f.BoolVar(&o.disruptive, "allow-disruptive", false, "also run scenarios that disturb others: restarts, crashes, floods")
@@ -121,6 +123,8 @@ func (o *runOptions) effortLevel() (engine.Effort, error) {
 	switch {
 	case o.maxRequests < 0:
 		return e, usagef("", "--max-requests: expected 0 or more, found %d", o.maxRequests)
+	case o.timeout < 0:
+		return e, usagef("", "--timeout: expected 0 or more, found %s", o.timeout)
 	case o.endpointRequests < -1:
 		return e, usagef("", "--endpoint-requests: expected 0 or more, found %d", o.endpointRequests)
 	case o.endpointRequests >= 0:
