@@ -45,6 +45,8 @@ type job struct {
 	// removed is how many things the clean-up removed, cleanUps what went wrong while it did; known when the run is over.
 	removed  int
 	cleanUps []error
+	// rate is the most requests to one host in a second; 0 for no bound.
+	rate float64
 	// json is where the results document goes; empty for nowhere.
 	json string
 	// outputs are the other reports that were asked for.
@@ -93,6 +95,10 @@ func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 		return nil, err
 	}
 	wire.Clock = j.clock
+	if wire.Rate, err = o.perSecond(); err != nil {
+		return nil, err
+	}
+	j.rate = wire.Rate
 	j.client = fire.New(wire)
 	j.redactor = redact.New(p.Secrets, []string{p.Target})
 	return j, nil
@@ -170,6 +176,7 @@ func (j *job) execute(ctx context.Context) *trace.Run {
 		InProgressMS: j.plan.Limits.InProgress.Milliseconds(), RequestMS: j.plan.Limits.Request.Milliseconds(),
 		CountMS: j.plan.Limits.Count.Milliseconds(), WaitMS: j.plan.Limits.Wait.Milliseconds(), BodyBytes: j.plan.Limits.Body,
 		EndpointRequests: j.effort.Budget, MaxRequests: j.opts.maxRequests,
+		TimeoutMS: j.opts.timeout.Milliseconds(), PerSecond: j.rate,
 	}
 	r.Info.Rules = j.severities()
 	out := newOutcome(j)

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,7 @@ type runOptions struct {
 	allowInconclusive    []string
 	maxRequests          int
 	timeout              time.Duration
+	rate                 string
 	endpointRequests     int
 	seed, ledger         string
 	dialect              string
@@ -58,6 +60,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.IntVar(&o.maxRequests, "max-requests", 0, "most requests to endpoints and their set-up in the whole run, 0 for no bound (counter reads and clean-up not counted)")
 	f.IntVar(&o.endpointRequests, "endpoint-requests", -1, "most requests to one endpoint and its set-up, 0 for no bound (default by effort: 600, 900 or 2000)")
 	f.DurationVar(&o.timeout, "timeout", 0, "longest time of the whole run (such as 10m), 0 for no bound; what has not run by then is inconclusive")
+	f.StringVar(&o.rate, "rate", "", "most requests to one host, counter reads included, such as 20/s or 100/m; copies that belong together are waited for and then released together")
 	f.StringVar(&o.seed, "seed", "", "draw the same keys and markers as the run with this seed")
 	f.StringVar(&o.dialect, "dialect", "", "measure against this published convention instead of the plan's (retrysafe scenarios --dialect NAME shows what it says)")
 	f.BoolVar(&o.disruptive, "allow-disruptive", false, "also run scenarios that disturb others: restarts, crashes, floods")
@@ -131,6 +134,20 @@ func (o *runOptions) effortLevel() (engine.Effort, error) {
 		e.Budget = o.endpointRequests
 	}
 	return e, nil
+}
+
+// perSecond is what --rate says; 0 without it.
+func (o *runOptions) perSecond() (float64, error) {
+	if o.rate == "" {
+		return 0, nil
+	}
+	number, unit, _ := strings.Cut(o.rate, "/")
+	n, err := strconv.ParseFloat(number, 64)
+	per, known := map[string]time.Duration{"s": time.Second, "m": time.Minute, "h": time.Hour}[unit]
+	if err != nil || !known || !(n > 0 && n <= 1e6) {
+		return 0, usagef("", "--rate: expected a number of requests and a unit of time, such as 20/s, 100/m or 500/h, found %q", o.rate)
+	}
+	return n / per.Seconds(), nil
 }
 
 // wire is how the client reaches hosts and releases copies.

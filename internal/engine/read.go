@@ -213,12 +213,7 @@ func settleAll(ctx context.Context, e *endpointRun, rounds []*round) {
 	}
 	start := e.Clock()
 	for interval := pollFirst; ctx.Err() == nil; interval = min(interval*3/2, pollMost) {
-		spent := (e.Clock() - start).Duration()
-		waited := spent >= e.Plan.Limits.Count
-		if spent >= 2*e.Plan.Limits.Count {
-			return // a counter that is never still: what it says now has to do
-		}
-		open = slices.DeleteFunc(open, func(s *settling) bool { return s.final(start, still, waited) })
+		open = slices.DeleteFunc(open, func(s *settling) bool { return s.final(start, still, trace.Nanos(e.Plan.Limits.Count)) })
 		if len(open) == 0 || !e.sleep(ctx, interval) {
 			return
 		}
@@ -228,15 +223,18 @@ func settleAll(ctx context.Context, e *endpointRun, rounds []*round) {
 	}
 }
 
-func (s *settling) final(start, still trace.Nanos, waited bool) bool {
+// final reports whether the latest reading is the last. The time of the reading counts, not that of now: with a rate to keep, one
+// is behind the other. A counter that is never still is given twice the limit; then what it says has to do.
+func (s *settling) final(start, still, limit trace.Nanos) bool {
 	r := s.rd.latest()
+	waited := r.At-start >= limit
 	if !s.seen && s.rd.reached(r) {
 		s.seen = true
 		if r.Polls > 1 {
 			r.Lag = r.At - start
 		}
 	}
-	return (s.seen || waited) && r.Still >= still
+	return (s.seen || waited) && r.Still >= still || r.At-start >= 2*limit
 }
 
 func (rd *round) latest() *trace.Reading { return &rd.t.Readings[len(rd.t.Readings)-1] }

@@ -30,6 +30,8 @@ type round struct {
 	backOff time.Duration
 	// undoing are the hooks that must still run to take back what the script did.
 	undoing []string
+	// paid is how many requests may be sent at once, because they were waited for before a moment that they must keep.
+	paid int
 	// stuck is true once a key stayed in progress past the limit: what would follow has no answer to wait for.
 	stuck bool
 	// planted is the key of an earlier run that the script goes on with; nil for none.

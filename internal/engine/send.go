@@ -56,7 +56,7 @@ func (rd *round) freshSent() int {
 func (rd *round) sendFinal(ctx context.Context, step, copy int, s *scenarios.Send) {
 	sc := rd.identity(s, rd.freshSent())
 	caller, renewed := rd.e.callerFor(s.Caller), false
-	started := rd.e.Clock()
+	var started trace.Nanos
 	for repeat, busy := 0, 0; rd.stop == nil; repeat++ {
 		if repeat > 0 {
 			if rd.stop = rd.e.spend(1); rd.stop != nil {
@@ -66,6 +66,9 @@ func (rd *round) sendFinal(ctx context.Context, step, copy int, s *scenarios.Sen
 		x := rd.sendOne(ctx, step, s, sc)
 		if rd.stop != nil {
 			return
+		}
+		if repeat == 0 {
+			started = x.Started
 		}
 		x.Copy, x.Repeat = copy, repeat
 		if !renewed && ranOut(&x, caller) {
@@ -111,6 +114,7 @@ func (rd *round) sendOne(ctx context.Context, step int, s *scenarios.Send, sc *s
 		rd.unmade(err)
 		return trace.Exchange{}
 	}
+	shot.Paced = rd.takePaid()
 	x := rd.e.send(ctx, shot)
 	rd.label(&x, step, s, sc)
 	return x
@@ -178,7 +182,7 @@ func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
 			rd.unmade(err)
 			return
 		}
-		shots[i].Lane = i % lanes(rd.t.N)
+		shots[i].Lane, shots[i].Paced = i%lanes(rd.t.N), rd.takePaid()
 	}
 	first := int(rd.e.ids.Add(int64(len(shots)))) - len(shots) + 1
 	exchanges, burst := rd.e.Client.Volley(ctx, shots)
@@ -224,6 +228,8 @@ func (rd *round) sendBackground(ctx context.Context, step int, s *scenarios.Send
 		rd.unmade(err)
 		return
 	}
+	rd.pay(ctx, shot.URL, 1+rd.beforeJoin(step, s.Label))
+	shot.Paced = rd.takePaid()
 	sent := make(chan struct{})
 	done := make(chan trace.Exchange, 1)
 	shot.OnSent = func() { close(sent) }
@@ -256,6 +262,10 @@ func (rd *round) series(ctx context.Context, step int, s *scenarios.Send) {
 			rd.unmade(err)
 			break
 		}
+		if i == 0 {
+			rd.pay(ctx, shot.URL, s.Times) // else it would not keep to its schedule
+		}
+		shot.Paced = rd.takePaid()
 		sentWith, _ := rd.e.credential(ctx, caller, false) // the shot has it already, so it can be had
 		flying.Go(func() {
 			if answers[i] = rd.e.Client.Send(ctx, shot); ranOut(&answers[i], caller) {
@@ -267,6 +277,7 @@ func (rd *round) series(ctx context.Context, step int, s *scenarios.Send) {
 		}
 	}
 	flying.Wait()
+	rd.paid = 0
 	for i, x := range answers {
 		if x.Request.Method == "" {
 			continue // never sent
@@ -286,6 +297,7 @@ func (rd *round) join(ctx context.Context, label string) {
 		return
 	}
 	delete(rd.background, label)
+	rd.paid = 0
 	x := <-done
 	rd.add(x)
 	for i := range rd.e.Plan.Callers {

@@ -54,6 +54,9 @@ type Options struct {
 	// UnixSocket is the path of a Unix socket that stands for the host of every shot. Empty means none. It goes before
 	// Proxy. A reset cannot be sent there, so a cut by "reset" becomes one by "close".
 	UnixSocket string
+	// Rate is the most requests to one host in a second, counted in single ones: shots of a volley are waited for in full and
+	// then released together. Zero means no bound.
+	Rate float64
 }
 
 // The ways to fire.
@@ -82,6 +85,7 @@ type Client struct {
 	unix           string
 	slots          chan struct{} // holds one entry for each connection that is being made
 	answers        answerTimes
+	pace           *pace
 	conns          atomic.Int64 // connections made so far; the number of the last one
 }
 
@@ -100,6 +104,7 @@ func New(o Options) *Client {
 		firing:         cmp.Or(o.Firing, FiringAuto),
 		proxy:          o.Proxy,
 		unix:           o.UnixSocket,
+		pace:           newPace(o.Rate),
 		slots:          make(chan struct{}, dialling),
 		limits:         limits{head: orDefault(o.HeaderLimit, 1<<20), body: body, whole: max(16<<20, 16*body)},
 	}
@@ -116,6 +121,7 @@ func orDefault[T ~int64](v, otherwise T) T {
 // (Broke and Error); a shot that Validate refuses is broken in dial with Wire 0. When ctx ends, Send stops at once
 // and the exchange says so. ID, Step, Label, Copy, Scope and Class are left to the caller.
 func (c *Client) Send(ctx context.Context, s Shot) trace.Exchange {
+	c.paceAll(ctx, []Shot{s})
 	f := c.prepare(s, true)
 	if !f.dial(ctx) {
 		return f.x

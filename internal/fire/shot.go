@@ -31,6 +31,8 @@ type Shot struct {
 	// Lane keeps shots of a volley apart: over HTTP/2 only those of one host and one lane share a connection. Zero is a lane
 	// like any other. Over HTTP/1.1, where each shot has a connection of its own, it means nothing.
 	Lane int
+	// Paced is true when Pace has waited for it already.
+	Paced bool
 	// OnSent is called once, right after the last byte was handed to the connection; in a volley after all last
 	// bytes were. It is not called when that never happens. May be nil.
 	OnSent func()

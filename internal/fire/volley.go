@@ -25,6 +25,7 @@ import (
 // two of them with "and" in between when there are servers of both kinds. Over HTTP/2, "in one write" is one for each
 // connection.
 func (c *Client) Volley(ctx context.Context, shots []Shot) ([]trace.Exchange, trace.Burst) {
+	c.paceAll(ctx, shots)
 	v := &volley{c: c}
 	for _, s := range shots {
 		v.flights = append(v.flights, c.prepare(s, false))

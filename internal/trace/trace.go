@@ -83,6 +83,10 @@ type Limits struct {
 	// EndpointRequests and MaxRequests are the budgets for one endpoint and for all together.
 	EndpointRequests int `json:"endpoint_requests"`
 	MaxRequests      int `json:"max_requests"`
+	// TimeoutMS is how long the run might take, and PerSecond how many requests it might send to one host in a second; 0 for
+	// no bound.
+	TimeoutMS int64   `json:"timeout_ms,omitempty"`
+	PerSecond float64 `json:"per_second,omitempty"`
 }
 
 // Tool is the program that made a record.
