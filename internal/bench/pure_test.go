@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"retrysafe/internal/plan"
 )
 
 func TestInterval(t *testing.T) {
@@ -201,5 +203,12 @@ func TestParse(t *testing.T) {
 		if _, err := parse(strings.Fields(args), io.Discard); err == nil {
 			t.Errorf("%q: expected an error", args)
 		}
+	}
+}
+
+func TestPlanOf(t *testing.T) {
+	p, err := plan.Parse("large.yaml", []byte(planOf(12)), func(string) (string, bool) { return "http://127.0.0.1:1", true })
+	if err != nil || len(p.Endpoints) != 12 || p.Endpoints[11].Name != "create order 0012" {
+		t.Errorf("got %+v, %v", p, err)
 	}
 }

@@ -19,6 +19,8 @@ type settings struct {
 	arrivals, peers, all bool
 	rounds               int // of each cell
 	whole                int // runs of each cell; 0 means another mode
+	large                int // endpoints of the plan; 0 means another mode
+	effort               string
 	invocations          int // of each tool and window
 	copies               []int
 	windows              []string
@@ -30,7 +32,7 @@ type settings struct {
 
 // usage goes before the flags in -help.
 const usage = `go run ./internal/bench prints the tables of the firing benchmark; run it in the root of the repository.
-Without a mode (-arrivals, -peers, -whole N, -all): how often one round shows a window, beside what is predicted.
+Without a mode (-arrivals, -peers, -whole N, -large N, -all): how often one round shows a window, beside what is predicted.
 
 The other tools of -peers are looked for in the folder of -tools and then in PATH. curl and xargs come with most systems:
   go install github.com/rakyll/hey@latest
@@ -53,6 +55,8 @@ func parse(args []string, w io.Writer) (s settings, err error) {
 	quick := fs.Bool("quick", false, "few repetitions where no number is given: quick, and too few to conclude from")
 	fs.IntVar(&s.rounds, "rounds", 300, "rounds for each cell; -arrivals takes fewer for more than 20 copies")
 	fs.IntVar(&s.whole, "whole", 0, "count in how many of so many whole runs the race is found (100 with -all)")
+	fs.IntVar(&s.large, "large", 0, "measure time and memory of a plan of so many endpoints, beside one of 10")
+	fs.StringVar(&s.effort, "effort", "smoke", "effort of the runs of -large")
 	fs.IntVar(&s.invocations, "invocations", 300, "invocations of each tool for each window, with -peers")
 	copies := fs.String("copies", "", "copies in a round, a list (default 5, with -arrivals 2,5,20,50,200); not for -peers")
 	windows := fs.String("windows", "",
@@ -100,8 +104,8 @@ func (s *settings) scale(fs *flag.FlagSet, quick bool) {
 }
 
 func (s *settings) check() error {
-	if s.rounds < 1 || s.invocations < 1 || s.whole < 0 {
-		return fmt.Errorf("-rounds and -invocations must be at least 1, and -whole not below 0")
+	if s.rounds < 1 || s.invocations < 1 || s.whole < 0 || s.large < 0 {
+		return fmt.Errorf("-rounds and -invocations must be at least 1, and -whole and -large not below 0")
 	}
 	if i := slices.IndexFunc(s.copies, func(n int) bool { return n < 2 }); i >= 0 {
 		return fmt.Errorf("-copies must be at least 2, found %d", s.copies[i])

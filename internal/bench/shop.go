@@ -40,11 +40,29 @@ type running struct {
 
 // serve starts a shop with a window of that kind; scheme is h1, tls or h2.
 func serve(bin, kind, window, scheme string, delay time.Duration) (*running, error) {
-	args := []string{"serve", "--fault", "check-then-insert", "--work", "1ns", "--window", window, "--window-kind", kind}
+	args := []string{"--fault", "check-then-insert", "--work", "1ns", "--window", window, "--window-kind", kind}
 	if scheme != "h1" {
 		args = append(args, "--tls")
 	}
-	process := exec.Command(bin, args...)
+	shop, err := start(bin, args...)
+	if err != nil || delay == 0 {
+		return shop, err
+	}
+	protocol, host, _ := strings.Cut(shop.direct, "://")
+	l, err := network(host, delay)
+	if err != nil {
+		shop.stop()
+		return nil, err
+	}
+	shop.url = protocol + "://" + l.Addr().String()
+	stop := shop.stop
+	shop.stop = func() { _ = l.Close(); stop() }
+	return shop, nil
+}
+
+// start starts a shop in a process of its own, with these flags.
+func start(bin string, flags ...string) (*running, error) {
+	process := exec.Command(bin, append([]string{"serve"}, flags...)...)
 	out, err := process.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -62,19 +80,7 @@ func serve(bin, kind, window, scheme string, delay time.Duration) (*running, err
 		return nil, fmt.Errorf("expected the shop's URL, found %q: %w", direct, err)
 	}
 	direct = strings.TrimSpace(direct)
-	shop := &running{direct: direct, url: direct, stop: stop, client: fire.New(fire.Options{TLS: insecure()})}
-	if delay == 0 {
-		return shop, nil
-	}
-	protocol, host, _ := strings.Cut(direct, "://")
-	l, err := network(host, delay)
-	if err != nil {
-		stop()
-		return nil, err
-	}
-	shop.url = protocol + "://" + l.Addr().String()
-	shop.stop = func() { _ = l.Close(); stop() }
-	return shop, nil
+	return &running{direct: direct, url: direct, stop: stop, client: fire.New(fire.Options{TLS: insecure()})}, nil
 }
 
 // window asks how wide the window really was: the median in microseconds.
