@@ -59,7 +59,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringSliceVar(&o.allowInconclusive, "allow-inconclusive", nil, "reason codes that skip a case instead of leaving it inconclusive (never unreachable or auth)")
 	f.IntVar(&o.maxRequests, "max-requests", 0, "most requests to endpoints and their set-up in the whole run, 0 for no bound (counter reads and clean-up not counted)")
 	f.IntVar(&o.endpointRequests, "endpoint-requests", -1, "most requests to one endpoint and its set-up, 0 for no bound (default by effort: 600, 900 or 2000)")
-	f.DurationVar(&o.timeout, "timeout", 0, "longest time of the whole run (such as 10m), 0 for no bound; what has not run by then is inconclusive")
+	f.DurationVar(&o.timeout, "timeout", 0, "longest time of the whole run (such as 10m), 0 for no bound; what has not run by then is inconclusive (a last look at the counters and clean-up come on top)")
 	f.StringVar(&o.rate, "rate", "", "most requests to one host, counter reads included, such as 20/s or 100/m; copies that belong together are waited for and then released together")
 	f.StringVar(&o.seed, "seed", "", "draw the same keys and markers as the run with this seed")
 	f.StringVar(&o.dialect, "dialect", "", "measure against this published convention instead of the plan's (retrysafe scenarios --dialect NAME shows what it says)")

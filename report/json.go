@@ -35,7 +35,9 @@ type JSONWriter struct {
 	// ended says where in partial the line of each endpoint is, by its index in the plan.
 	ended map[int]section
 	size  int64
-	done  bool
+	// lost is why an endpoint could not be kept; nil when all could.
+	lost error
+	done bool
 }
 
 // section is a part of a file.
@@ -115,11 +117,12 @@ func (j *JSONWriter) Case(endpoint string, c *trace.Case) error {
 // Endpoint keeps an endpoint that has ended for the document, by its index in the run.
 func (j *JSONWriter) Endpoint(i int, ep *trace.Endpoint) error {
 	at, err := j.line(PartialEndpoint{ep})
-	if err != nil || at.size == 0 {
-		return err
-	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if err != nil {
+		j.lost = err
+		return err
+	}
 	j.ended[i] = at
 	return nil
 }
@@ -134,7 +137,7 @@ func (j *JSONWriter) line(v any) (section, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.done {
-		return section{}, nil
+		return section{}, errors.New("json report: finished or aborted before")
 	}
 	at := section{j.size, int64(len(line))}
 	n, err := j.partial.Write(line)
@@ -196,6 +199,9 @@ func (j *JSONWriter) document(w io.Writer, run *trace.Run) error {
 		return err
 	}
 	before, behind, _ := bytes.Cut(text, []byte(none))
+	if j.lost != nil {
+		return fmt.Errorf("an endpoint could not be kept for the document: %w", j.lost)
+	}
 	out := bufio.NewWriter(w)
 	_, _ = out.Write(before) // the writer keeps its first error for Flush
 	_, _ = out.WriteString(none[:len(none)-1])

@@ -128,3 +128,25 @@ func TestJSONOfEndpoints(t *testing.T) {
 		}
 	}
 }
+
+// A document that would lack what could not be kept is not written.
+func TestJSONOfLostEndpoint(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.json")
+	w, err := NewJSON(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.partial.Close(); err != nil { // as good as a full disk
+		t.Fatal(err)
+	}
+	run := passRun()
+	if err := w.Endpoint(0, &run.Endpoints[0]); err == nil {
+		t.Fatal("an endpoint was kept in a closed file")
+	}
+	if err := w.Finish(run); err == nil {
+		t.Error("the document was written without it")
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("there is a document")
+	}
+}

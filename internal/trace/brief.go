@@ -3,7 +3,7 @@ package trace
 import "slices"
 
 // Brief is the endpoint without what only the results document shows: what was concluded, what the control taught, what
-// scripts waited for, and with evidence the exchanges that findings name. Without it findings have no curl lines either.
+// scripts waited for, and with evidence the exchanges that findings name. Without it findings have no curl lines, and passes no power.
 // The slices that are kept are shared.
 func (ep *Endpoint) Brief(evidence bool) Endpoint {
 	out := *ep
@@ -12,7 +12,7 @@ func (ep *Endpoint) Brief(evidence bool) Endpoint {
 	for i := range out.Cases {
 		c := &out.Cases[i]
 		if !evidence {
-			c.Findings = withoutCurl(c.Findings)
+			c.Findings, c.Power = withoutCurl(c.Findings), ""
 		}
 		for _, f := range c.Findings {
 			for _, id := range f.Exchanges {
