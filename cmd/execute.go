@@ -118,6 +118,7 @@ func (j *job) config(seed, runID string) engine.Config {
 		Timeout: j.opts.timeout,
 		Deciders: engine.Deciders{
 			Classify: judge.Classify,
+			ReadWork: judge.ReadWork,
 			Learn:    judge.Learn,
 			Overdue: func(s *scenarios.Scenario, ep *trace.Endpoint, r *trace.Round) bool {
 				return judge.Overdue(j.input(s, ep, nil), r)

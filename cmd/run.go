@@ -78,8 +78,8 @@ func announce(env Env, j *job) {
 	if j.opts.detectWindow > 0 {
 		requests = max(requests, len(j.endpoints)*j.effort.Budget) // rounds go on until the budget ends
 	}
-	fmt.Fprintf(env.Stderr, "retrysafe: up to %s, each of which may create something; not counted: counter reads, clean-up,\n"+
-		"retrysafe: and what is sent again while the endpoint is busy or in progress; %s of waiting\n", count(requests, "request"), waits.Round(time.Second))
+	fmt.Fprintf(env.Stderr, "retrysafe: up to %s, each of which may create something; not counted: reads of counters and awaited work,\n"+
+		"retrysafe: clean-up, and what is sent again while the endpoint is busy or in progress; %s of waiting\n", count(requests, "request"), waits.Round(time.Second))
 	if j.rate > 0 {
 		fmt.Fprintf(env.Stderr, "retrysafe: at %s these requests alone take %s\n", j.opts.rate, roughly(time.Duration(float64(requests)/j.rate*float64(time.Second))))
 	}

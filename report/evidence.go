@@ -105,6 +105,11 @@ func lookUp(ep *trace.Endpoint, c *trace.Case, ids []int) []*trace.Exchange {
 			for j := range rounds[i].Exchanges {
 				known[rounds[i].Exchanges[j].ID] = &rounds[i].Exchanges[j]
 			}
+			for _, w := range rounds[i].Work {
+				for j := range w.Asked {
+					known[w.Asked[j].ID] = &w.Asked[j]
+				}
+			}
 		}
 	}
 	if ep.Control != nil {

@@ -133,8 +133,21 @@ func (p *printer) learned(ep *trace.Endpoint) {
 		counters = "counters " + strings.Join(names, ", ") + " seen after " + span(l.CountLag.Duration())
 	}
 	p.blank()
-	p.styled(2, "learned", p.dim, fmt.Sprintf("success is %d, handled in %s; %s; %s",
-		l.SuccessStatus, span(l.Handling.Duration()), fields, counters))
+	p.styled(2, "learned", p.dim, fmt.Sprintf("success is %d, handled in %s%s; %s; %s",
+		l.SuccessStatus, span(l.Handling.Duration()), awaited(ep), fields, counters))
+}
+
+// awaited says how long the work behind an answer took, and where it is asked for.
+func awaited(ep *trace.Endpoint) string {
+	a, l := ep.Facts.Await, &ep.Control.Learned
+	if a == nil {
+		return ""
+	}
+	text := fmt.Sprintf(", its work done %s later by %s", span(l.WorkTime.Duration()), oneLine(a.Follow))
+	if len(l.ResultFields) > 0 {
+		text += ", which then names " + strings.Join(l.ResultFields, ", ")
+	}
+	return text
 }
 
 // powers says what the passes would have caught: all of them in verbose reports, else the one with the

@@ -27,6 +27,7 @@ func describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 		RetryWindow:        trace.Nanos(ep.RetryWindow),
 		DoubleClick:        ep.DoubleClick,
 		RefusedWhere:       ep.RefusedWhere,
+		Await:              ep.Await,
 		InProgressLimit:    trace.Nanos(p.Limits.InProgress),
 	}
 	documented(&f, p.Dialect)

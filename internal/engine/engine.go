@@ -31,6 +31,8 @@ import (
 type Deciders struct {
 	// Classify reads the answer of round.Exchanges[i] in the light of the others.
 	Classify func(f trace.Facts, l trace.Learned, round *trace.Round, i int) trace.Class
+	// ReadWork reads what was answered to a question for work.
+	ReadWork func(a *trace.Await, x *trace.Exchange) trace.WorkState
 	// Learn concludes from the control, also from its first round alone.
 	Learn func(f trace.Facts, c *trace.Control) trace.Learned
 	// Overdue reports whether the round took so long that its keys may have expired in it.

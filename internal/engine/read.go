@@ -196,7 +196,7 @@ type settling struct {
 
 // settleAll goes on reading the latest reading of each round, first until the expected rise or
 // limits.count, then until nothing has changed for the endpoint's settle time or twice the lag that the
-// control saw.
+// control saw. Where work is awaited, it begins when no more of it can be expected.
 func settleAll(ctx context.Context, e *endpointRun, rounds []*round) {
 	if len(e.plan.Counters) == 0 && len(e.plan.States) == 0 {
 		return
@@ -211,6 +211,11 @@ func settleAll(ctx context.Context, e *endpointRun, rounds []*round) {
 			open = append(open, &settling{rd: rd})
 		}
 	}
+	quiet := trace.Nanos(0)
+	for _, s := range open {
+		quiet = max(quiet, s.rd.quietFrom())
+	}
+	e.sleep(ctx, (quiet - e.Clock()).Duration())
 	start := e.Clock()
 	for interval := pollFirst; ctx.Err() == nil; interval = min(interval*3/2, pollMost) {
 		open = slices.DeleteFunc(open, func(s *settling) bool { return s.final(start, still, trace.Nanos(e.Plan.Limits.Count)) })

@@ -26,14 +26,18 @@ type round struct {
 	watch bool
 	// background holds the open sends by label.
 	background map[string]chan trace.Exchange
+	// promises are what success answers say about their work, by exchange; pursuits what of it is asked for.
+	promises map[int]promise
+	pursuits []*pursuit
 	// backOff is how long the endpoint asked to be left alone when the round became void.
 	backOff time.Duration
 	// undoing are the hooks that must still run to take back what the script did.
 	undoing []string
 	// paid is how many requests may be sent at once, because they were waited for before a moment that they must keep.
 	paid int
-	// stuck is true once a key stayed in progress past the limit: what would follow has no answer to wait for.
-	stuck bool
+	// stuck is true once a key stayed in progress, or work was not done (late), past the limit: what would follow has no
+	// answer to wait for.
+	stuck, late bool
 	// planted is the key of an earlier run that the script goes on with; nil for none.
 	planted *ledger.Entry
 	// stop says why the round, and with it the case, cannot go on.
@@ -41,7 +45,7 @@ type round struct {
 }
 
 func (e *endpointRun) newRound(n int, s *scenarios.Scenario, path ...string) *round {
-	rd := &round{e: e, s: s, t: &trace.Round{N: n, Scopes: []trace.Scope{}, Exchanges: []trace.Exchange{}}, background: map[string]chan trace.Exchange{}}
+	rd := &round{e: e, s: s, t: &trace.Round{N: n, Scopes: []trace.Scope{}, Exchanges: []trace.Exchange{}}, background: map[string]chan trace.Exchange{}, promises: map[int]promise{}}
 	path = append([]string{e.t.Name, fmt.Sprint(n)}, path...)
 	uses := s.Scopes()
 	if len(uses) == 0 {
@@ -116,6 +120,7 @@ func (rd *round) run(ctx context.Context) {
 		rd.join(ctx, label)
 	}
 	slices.SortFunc(rd.t.Exchanges, func(a, b trace.Exchange) int { return a.ID - b.ID })
+	rd.awaitWork(ctx, anyAnswer)
 	rd.look(ctx, trace.ReadingAfter)
 }
 
@@ -129,7 +134,9 @@ func (rd *round) step(ctx context.Context, i int, st *scenarios.Step) {
 		rd.series(ctx, i, st.Send)
 	case st.Send != nil:
 		for copy := range max(1, st.Send.Times) {
-			rd.sendFinal(ctx, i, copy, st.Send)
+			if !rd.late {
+				rd.sendFinal(ctx, i, copy, st.Send)
+			}
 		}
 	case st.Volley != nil:
 		rd.volley(ctx, i, st.Volley)
@@ -140,6 +147,7 @@ func (rd *round) step(ctx context.Context, i int, st *scenarios.Step) {
 	case st.Planted != nil:
 		rd.plantedFirst(ctx, i, st.Planted)
 	case st.Count != "":
+		rd.awaitWork(ctx, anyAnswer)
 		rd.look(ctx, st.Count)
 		settleAll(ctx, rd.e, []*round{rd})
 	case st.Join != "":
@@ -189,9 +197,12 @@ func (rd *round) wait(ctx context.Context, i int, w *scenarios.Wait) {
 }
 
 // handling is how long the endpoint takes, by the control: the longest that was seen, to be sure that it is over, or the
-// shortest, to be sure that it is not.
+// shortest, to be sure that it is not. Work that is awaited is part of it.
 func (e *endpointRun) handling(shortest bool) trace.Nanos {
 	took := e.t.Control.Learned.Handling
+	if work := e.t.Control.Learned.WorkTime; work > 0 {
+		return work
+	}
 	if !shortest {
 		return took
 	}

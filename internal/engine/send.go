@@ -98,7 +98,11 @@ func (rd *round) sendFinal(ctx context.Context, step, copy int, s *scenarios.Sen
 				return
 			}
 			rd.seeEffect(ctx, sc.Name)
+			rd.seeWork(ctx, sc.Name)
 			wait = min(retryAfter(&x, backOff(repeat)), limit)
+		case class == trace.ClassSuccess && s.UntilFinal:
+			rd.awaitWork(ctx, func(o *trace.Exchange) bool { return o.ID == x.ID })
+			return
 		default:
 			return
 		}
@@ -148,6 +152,7 @@ func nameOf(c *plan.Caller) string {
 
 // add records an exchange and says how its answer reads.
 func (rd *round) add(x trace.Exchange) trace.Class {
+	rd.promised(&x)
 	rd.e.Redactor.Exchange(&x)
 	if rd.planted != nil && x.Response != nil {
 		redact.UnnumberedResponse(x.Response)

@@ -126,7 +126,7 @@ func (e *endpointRun) cleanUpFailed(err error) error {
 	return fmt.Errorf("clean-up of %s: %w", e.plan.Name, err)
 }
 
-// answered are all exchanges of an endpoint that were answered with 2xx.
+// answered are all exchanges of an endpoint that were answered with 2xx, and what was found where their work is done.
 func answered(t *trace.Endpoint) []*trace.Exchange {
 	var out []*trace.Exchange
 	add := func(rounds []trace.Round) {
@@ -134,6 +134,11 @@ func answered(t *trace.Endpoint) []*trace.Exchange {
 			for j := range rounds[i].Exchanges {
 				if x := &rounds[i].Exchanges[j]; x.Complete() && !x.OtherEndpoint && x.Response.Status/100 == 2 {
 					out = append(out, x)
+				}
+			}
+			for j := range rounds[i].Work {
+				if asked := rounds[i].Work[j].Asked; len(asked) > 0 && asked[len(asked)-1].Complete() {
+					out = append(out, &asked[len(asked)-1])
 				}
 			}
 		}

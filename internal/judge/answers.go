@@ -68,7 +68,7 @@ func (v *view) notRefused(e *scenarios.Expectation, i int) (trace.Finding, bool)
 		if len(evidence) == 1 {
 			evidence = []int{j, i}
 		}
-		executed = executed && (v.ids[j].other(v.ids[i]) || v.effects.exceeded && !v.ids[j].same(v.ids[i]))
+		executed = executed && (v.otherCreation(j, i) || v.effects.exceeded && !v.sameCreation(j, i))
 	}
 	executed = executed && len(evidence) > 1
 	switch {

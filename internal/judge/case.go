@@ -33,14 +33,14 @@ func Case(in Input) trace.Result {
 }
 
 // Violated reports whether the rounds so far show for certain what a race is looked for: more effects than
-// there may be, by counts or by answers, a critical mix-up of answers, or a key that stays in progress. Other broken rules do not end the
+// there may be, by counts or by answers, a critical mix-up of answers, a key that stays in progress, or work that is never done. Other broken rules do not end the
 // search, because the worse one may still come; nor does a counter that is behind.
 func Violated(in Input) bool {
 	if unfit(&in) != nil {
 		return false
 	}
 	h := hear(&in, true)
-	return h.second || h.decisive || slices.ContainsFunc(h.findings, func(f trace.Finding) bool { return f.Rule == ruleStuck })
+	return h.second || h.decisive || slices.ContainsFunc(h.findings, func(f trace.Finding) bool { return f.Rule == ruleStuck || f.Rule == ruleNeverDone })
 }
 
 // onControl reports whether the control's rounds are judged.
@@ -137,7 +137,8 @@ func (h *hearing) mayBeNoise(f trace.Finding) bool {
 
 // round judges one round. What does not depend on the round being as planned comes first.
 func (h *hearing) round(v *view, early bool) []trace.Finding {
-	found := merge(v.stuck(), v.hanging())
+	undone, unasked := v.undone()
+	found := merge(merge(v.stuck(), v.hanging()), undone)
 	switch why := v.passOver(); {
 	case why != nil && len(found) > 0:
 		h.counted++ // however long it took to get stuck
@@ -146,7 +147,7 @@ func (h *hearing) round(v *view, early bool) []trace.Finding {
 		h.passedOver = append(h.passedOver, *why)
 		return found
 	}
-	h.gaps = append(h.gaps, v.open()...)
+	h.gaps = slices.Concat(h.gaps, v.open(), unasked)
 	if why := v.assumptions(); why != nil {
 		h.gaps = append(h.gaps, why...)
 		return found

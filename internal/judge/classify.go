@@ -74,8 +74,8 @@ func contested(round *trace.Round, i int) bool {
 
 // concludedBefore reports whether the key's operation was over before this copy was sent: another copy was
 // answered with success or, with byEffect set, had no answer and the counters had shown its effect. A 5xx
-// concludes nothing, and copies that are under way together do not conclude each other. The copy counts as
-// sent from its first byte on, because a server may look its key up as soon as the head is there.
+// concludes nothing, and copies that are under way together do not conclude each other. Where the work is done behind
+// the answer, it must have been seen to end. The copy counts as sent from its first byte on, because a server may look its key up as soon as the head is there.
 //
 // A 2xx such as 202 is no conflict, so a seen effect alone does not turn it into a final answer: whoever keeps
 // answering it ends as stuck in progress.
@@ -92,7 +92,7 @@ func concludedBefore(f trace.Facts, l trace.Learned, round *trace.Round, i int, 
 			}
 			continue
 		}
-		if o.Done < x.Started && isSuccess(f, l, o) {
+		if o.Done < x.Started && isSuccess(f, l, o) && !underWay(f, round, o, x.Started) {
 			return true
 		}
 	}

@@ -221,7 +221,7 @@ func (v *view) answersAgree(w window) bool {
 	for _, i := range w.members {
 		switch v.class[i] {
 		case trace.ClassSuccess:
-			if !v.ids[successes[0]].same(v.ids[i]) {
+			if !v.sameCreation(successes[0], i) {
 				return false
 			}
 		case trace.ClassInProgress, trace.ClassBusy:

@@ -20,6 +20,9 @@ func Learn(f trace.Facts, c *trace.Control) trace.Learned {
 		if l.Reason = unsoundAnswer(f, &c.Rounds[i], answers[i]); l.Reason != nil {
 			return l
 		}
+		if l.Reason = unsoundWork(f, &c.Rounds[i], answers[i]); l.Reason != nil {
+			return l
+		}
 	}
 	if len(answers) == 0 {
 		l.Reason = &trace.Reason{Code: trace.ControlUnsound, Detail: "the first request was not sent"}
@@ -33,12 +36,14 @@ func Learn(f trace.Facts, c *trace.Control) trace.Learned {
 		if x.Sent != 0 {
 			l.Handling = max(l.Handling, x.Done-x.Sent)
 		}
+		l.WorkTime = max(l.WorkTime, workTime(f, &c.Rounds[i], x))
 		if after := reading(&c.Rounds[i], trace.ReadingAfter); after != nil {
 			l.CountLag = max(l.CountLag, after.Lag)
 		}
 	}
 	if len(answers) > 1 {
 		l.CreationFields = creationFields(f, &c.Rounds[0], &c.Rounds[1], answers[0], answers[1])
+		l.ResultFields = resultFields(f, &c.Rounds[0], &c.Rounds[1], answers[0], answers[1])
 	}
 	l.Reason = unsoundCounts(f, c)
 	l.Sound = l.Reason == nil
@@ -233,6 +238,9 @@ func variantReason(f trace.Facts, l trace.Learned, r *trace.Round) *trace.Reason
 		return &trace.Reason{Code: trace.Assumption,
 			Detail: fmt.Sprintf("the body `%s`, with a key never used before, should succeed, found %s; a refusal of it under a used key would prove nothing", r.Variant, answerText(x)),
 			Enable: "other_body: a change that the endpoint accepts, such as {quantity: 2}"}
+	}
+	if why := unsoundWork(f, r, x); why != nil {
+		return &trace.Reason{Code: trace.Assumption, Detail: fmt.Sprintf("the body `%s`, with a key never used before: %s", r.Variant, why.Detail), Enable: why.Enable}
 	}
 	return nil
 }

@@ -87,6 +87,9 @@ func caught(h *hearing) []string {
 	if slices.ContainsFunc(h.in.Scenario.Sends(), func(s scenarios.Send) bool { return s.UntilFinal }) {
 		add(ruleStuck)
 	}
+	if h.in.Facts.Await != nil && !h.in.onControl() {
+		add(ruleNeverDone)
+	}
 	return out
 }
 
@@ -163,8 +166,12 @@ func look(h *hearing) string {
 		return "no counter: effects judged by creation fields " + strings.Join(h.in.Control.Learned.CreationFields, ", ") + " alone"
 	}
 	still, late := looked(h.views)
-	return fmt.Sprintf("counted by %s, which had been still for %.0f ms, last look %.1f s after the last answer",
-		h.watched(), still.Duration().Seconds()*1e3, late.Duration().Seconds())
+	when := ""
+	if h.in.Facts.Await != nil {
+		when = " when the work behind the answers was done"
+	}
+	return fmt.Sprintf("counted by %s%s, which had been still for %.0f ms, last look %.1f s after the last answer",
+		h.watched(), when, still.Duration().Seconds()*1e3, late.Duration().Seconds())
 }
 
 // watched names the counters and states that were read.

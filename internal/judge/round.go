@@ -16,6 +16,8 @@ type view struct {
 	class   []trace.Class
 	// ids are the creation fields of success answers; nil where there are none.
 	ids []identity
+	// results are those of what was found where the work behind success answers is done; nil where there are none.
+	results []identity
 	// effects is what the created expectations of the round came to; set before the others are checked.
 	effects effects
 }
@@ -54,10 +56,14 @@ func newView(in *Input, learned trace.Learned, r *trace.Round) *view {
 	v := &view{in: in, learned: learned, round: r}
 	v.class = make([]trace.Class, len(r.Exchanges))
 	v.ids = make([]identity, len(r.Exchanges))
+	v.results = make([]identity, len(r.Exchanges))
 	for i := range r.Exchanges {
 		v.class[i] = Classify(in.Facts, learned, r, i)
 		if v.class[i] == trace.ClassSuccess {
 			v.ids[i] = identify(learned.CreationFields, r, &r.Exchanges[i])
+			if found := result(in.Facts, r, &r.Exchanges[i]); found != nil {
+				v.results[i] = identify(learned.ResultFields, r, found)
+			}
 		}
 	}
 	return v

@@ -99,7 +99,7 @@ func (v *view) succeeded(ref, i int, early bool, out *outcome) []trace.Finding {
 			fmt.Sprintf("%s was answered with success and without the result, %.0f ms before the first answer came",
 				v.name(i), (answeredAt(first)-answeredAt(x)).Duration().Seconds()*1e3),
 			"one of the in-progress statuses, or "+answerText(first), answerText(x), ref, i)}
-	case v.in.Facts.Conflicts && x.Started > first.Done && !v.ids[ref].other(v.ids[i]) &&
+	case v.in.Facts.Conflicts && x.Started > first.Done && !v.otherCreation(ref, i) &&
 		!slices.Contains(v.in.Facts.ReplayStatuses, x.Response.Status):
 		return []trace.Finding{v.finding(ruleRefusal,
 			fmt.Sprintf("%s was answered with %d, where the convention has a finished operation refused", v.name(i), x.Response.Status),
@@ -157,7 +157,7 @@ func (v *view) clearlyDuring(other, x *trace.Exchange) bool {
 // repeated compares a success answer with the reference. One that names another creation is a second
 // creation, which the created expectation reports, unless the counters say that there was only one.
 func (v *view) repeated(ref, i int, out *outcome) []trace.Finding {
-	if !v.ids[ref].other(v.ids[i]) {
+	if !v.otherCreation(ref, i) {
 		return v.replay(ref, i, out)
 	}
 	switch {
@@ -184,7 +184,7 @@ func (v *view) refusedInstead(rule string, ref, i int) (trace.Finding, bool) {
 	if rule == ruleFalseSuccess {
 		rule = "" // that one is about answers that say success
 	}
-	running := x.Started < first.Done && slices.Contains([]int{409, 423, 425}, status)
+	running := (x.Started < first.Done || underWay(v.in.Facts, v.round, first, x.Started)) && slices.Contains([]int{409, 423, 425}, status)
 	switch {
 	case running && len(v.in.Facts.Statuses.InProgress) == 0:
 		return trace.Finding{}, false
@@ -237,7 +237,7 @@ func (v *view) distinct(e *scenarios.Expectation) outcome {
 				continue // two endpoints may number alike
 			}
 			out.judged = true
-			if !v.ids[j].same(v.ids[i]) {
+			if !v.sameCreation(j, i) {
 				continue
 			}
 			out.findings = merge(out.findings, []trace.Finding{v.finding(e.Rule,

@@ -26,7 +26,7 @@ func (v *view) createdByAnswers(e *scenarios.Expectation, w window) outcome {
 		out.judged = v.nothingHidden(w) // refused, one and all
 		return out
 	}
-	if !slices.ContainsFunc(v.learned.CreationFields, isIdentity) {
+	if !slices.ContainsFunc(v.learned.CreationFields, isIdentity) && len(v.learned.ResultFields) == 0 {
 		return out // what differs may differ with every answer
 	}
 	known := creations(nil, v.identities(w.earlier))
@@ -66,10 +66,17 @@ func (v *view) nothingHidden(w window) bool {
 	return len(w.members) > 0
 }
 
+// identities are the names in some answers, or, where the work behind one is done, those in what it came to.
 func (v *view) identities(among []int) []identity {
 	var out []identity
 	for _, i := range among {
-		if id := v.ids[i].onlyNames(v.learned.CreationFields); id != nil {
+		id := make(identity, len(v.learned.CreationFields)+len(v.learned.ResultFields))
+		if v.results[i] != nil {
+			copy(id[len(v.learned.CreationFields):], v.results[i])
+		} else {
+			copy(id, v.ids[i].onlyNames(v.learned.CreationFields))
+		}
+		if id.size() > 0 {
 			out = append(out, id)
 		}
 	}
@@ -90,6 +97,11 @@ func (v *view) naming(i int) string {
 	for k, f := range v.learned.CreationFields {
 		if v.ids[i] != nil && v.ids[i][k] != "" {
 			parts = append(parts, f+" = "+shorten(v.ids[i][k][1:], 60))
+		}
+	}
+	for k, f := range v.learned.ResultFields {
+		if v.results[i] != nil && v.results[i][k] != "" {
+			parts = append(parts, "its work made "+f+" = "+shorten(v.results[i][k][1:], 60))
 		}
 	}
 	if len(parts) == 0 {

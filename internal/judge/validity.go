@@ -94,7 +94,7 @@ func (v *view) noOverlap() *trace.Reason {
 	for i := range v.round.Exchanges {
 		for j := range i {
 			a, b := v.x(i), v.x(j)
-			if sameOperation(a, b) && a.Sent != 0 && b.Sent != 0 && a.Sent < answeredAt(b) && b.Sent < answeredAt(a) {
+			if sameOperation(a, b) && a.Sent != 0 && b.Sent != 0 && a.Sent < v.overAt(b) && b.Sent < v.overAt(a) {
 				return nil
 			}
 		}

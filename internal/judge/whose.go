@@ -42,7 +42,7 @@ func (v *view) elsewhere(w window, cs []change) *trace.Reason {
 // it is a copy of somebody else's; -1 when there is none.
 func (v *view) unseen(successes []int) int {
 	for _, i := range successes {
-		copied := slices.ContainsFunc(successes, func(j int) bool { return v.x(j).Scope != v.x(i).Scope && v.ids[j].same(v.ids[i]) })
+		copied := slices.ContainsFunc(successes, func(j int) bool { return v.x(j).Scope != v.x(i).Scope && v.sameCreation(j, i) })
 		if v.foreign(i) && !copied && !v.rose(v.x(i).Scope) {
 			return i
 		}

@@ -8,17 +8,20 @@ import (
 
 	"retrysafe/internal/dialect"
 	"retrysafe/internal/strict"
+	"retrysafe/internal/trace"
 )
 
 // The defaults of `limits` and `settle`. They are choices, not measurements: a key that stays in progress for
 // 10 s has outlasted the retries of most clients; 30 s is a common time-out of gateways; a count that is right
-// is seen within 5 s; a wait of 60 s still fits a pull request's run; a service that is not back 30 s after a restart has
+// is seen within 5 s; work that is done behind an answer may take what a request may, or it is late for whoever waits for
+// it; a wait of 60 s still fits a pull request's run; a service that is not back 30 s after a restart has
 // a fault of its own; few answers that people read exceed 1
 // MiB; and counters that stood still for 100 ms have been polled several times.
 const (
 	defaultInProgress = 10 * time.Second
 	defaultRequest    = 30 * time.Second
 	defaultCount      = 5 * time.Second
+	defaultAwait      = defaultRequest
 	defaultWait       = 60 * time.Second
 	defaultReady      = 30 * time.Second
 	defaultBody       = 1 << 20
@@ -39,6 +42,7 @@ func (c *completion) run() {
 	setDefault(&p.Limits.InProgress, defaultInProgress)
 	setDefault(&p.Limits.Request, defaultRequest)
 	setDefault(&p.Limits.Count, defaultCount)
+	setDefault(&p.Limits.Await, defaultAwait)
 	setDefault(&p.Limits.Wait, defaultWait)
 	setDefault(&p.Limits.Ready, defaultReady)
 	setDefault(&p.Limits.Body, defaultBody)
@@ -101,6 +105,9 @@ func (c *completion) endpoint(e *Endpoint) {
 	setDefault(&e.FreshKey, "creates")
 	setDefault(&e.DoubleClick, "two")
 	setDefault(&e.Settle, defaultSettle)
+	if e.Await != nil {
+		e.Await.Limit = trace.Nanos(c.plan.Limits.Await)
+	}
 	c.checkRequest(e.Request)
 	c.checkBody(e.Request, e.Body)
 	for _, s := range e.Setup {

@@ -227,11 +227,12 @@ func (d *decoder) command(v strict.Value, allowed names) []Template {
 }
 
 func limits(v strict.Value) Limits {
-	o := v.Object("in_progress", "request", "count", "wait", "ready", "body")
+	o := v.Object("in_progress", "request", "count", "await", "wait", "ready", "body")
 	return Limits{
 		InProgress: o.Get("in_progress").Duration(),
 		Request:    o.Get("request").Duration(),
 		Count:      o.Get("count").Duration(),
+		Await:      o.Get("await").Duration(),
 		Wait:       o.Get("wait").Duration(),
 		Ready:      o.Get("ready").Duration(),
 		Body:       o.Get("body").Size(),

@@ -13,7 +13,7 @@ import (
 var endpointFields = []string{
 	"name", "kind", "setup", "request", "key", "required", "headers", "body", "text", "form", "file",
 	"other_body", "invalid_body", "other_query", "other_endpoint", "fail", "webhook", "counters", "states", "settle",
-	"key_lifetime", "retry_window", "fresh_key", "double_click", "stores", "statuses", "answers", "ignore",
+	"key_lifetime", "retry_window", "fresh_key", "double_click", "stores", "statuses", "answers", "await", "ignore",
 	"replay_headers", "cleanup", "skip", "require", "tags", "owner",
 }
 
@@ -62,6 +62,7 @@ func (d *decoder) endpoint(v strict.Value) Endpoint {
 	e.FreshKey = o.Get("fresh_key").Enum("creates", "returns-existing")
 	e.DoubleClick = o.Get("double_click").Enum("one", "two")
 	d.answers(&e, o)
+	e.Await = await(o.Get("await"))
 	e.Cleanup = d.cleanup(o.Get("cleanup"))
 	d.selection(&e, o)
 	return e

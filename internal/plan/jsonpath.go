@@ -33,6 +33,11 @@ func jsonPath(v strict.Value) string {
 		}
 		return ""
 	}
+	return parsedPath(t)
+}
+
+// parsedPath is a JSONPath that is not empty, checked; empty after noting a mistake.
+func parsedPath(t strict.Text) string {
 	_, err := jsonpath.Parse(t.Value)
 	if err == nil {
 		return t.Value

@@ -169,7 +169,7 @@ func TestAllMistakesInOneRun(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	p := mustParse(t, endpoint())
-	if want := (Limits{InProgress: 10 * time.Second, Request: 30 * time.Second, Count: 5 * time.Second, Wait: time.Minute, Ready: 30 * time.Second, Body: 1 << 20}); p.Limits != want {
+	if want := (Limits{InProgress: 10 * time.Second, Request: 30 * time.Second, Count: 5 * time.Second, Await: 30 * time.Second, Wait: time.Minute, Ready: 30 * time.Second, Body: 1 << 20}); p.Limits != want {
 		t.Errorf("limits %+v", p.Limits)
 	}
 	e := p.Endpoints[0]

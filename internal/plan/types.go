@@ -140,6 +140,7 @@ type Limits struct {
 	Count      time.Duration // how long to wait for the expected rise of a counter; default 5 s
 	Wait       time.Duration // longest wait of a scenario; default 60 s
 	Ready      time.Duration // how long a hook's `ready` may take; default 30 s
+	Await      time.Duration // how long after an answer the work behind it may take; default 30 s
 	Body       int64         // bytes of an answer's body that are kept; default 1 MiB
 }
 
@@ -189,6 +190,8 @@ type Endpoint struct {
 	// RefusedWhere is a JSONPath: an answer in which it finds something other than null, false, "" or an empty list is a
 	// refusal, whatever its status; empty when statuses say it all.
 	RefusedWhere string
+	// Await says how to learn that the work behind a success answer is done; nil when it is done with the answer.
+	Await *trace.Await
 	// Webhook says how deliveries are signed; nil when they are not.
 	Webhook *Webhook
 	// Fail are the headers and body that make the endpoint fail once; nil when the plan does not say.

@@ -171,6 +171,33 @@ type Burst struct {
 	AnswerDeviation Nanos `json:"answer_deviation_ns,omitempty"`
 }
 
+// Work is what success answers promised to do later, and what was found where they say to ask for it. Answers that name
+// the same place are asked for together, unless the earlier one's work had ended already.
+type Work struct {
+	// Of are the ids of the exchanges whose answers named it, at least one.
+	Of []int `json:"of"`
+	// URL is what was asked; empty when the answer named nothing that can be asked.
+	URL string `json:"url,omitempty"`
+	// Refusal says why nothing was asked; empty when something was.
+	Refusal string `json:"refusal,omitempty"`
+	// Asked are the GETs in order. Their Step is -1, their Class empty.
+	Asked []Exchange `json:"asked,omitempty"`
+}
+
+// WorkState is how the answer to a question for work reads.
+type WorkState string
+
+// The states of work.
+const (
+	// WorkOpen: it is not done yet, or could not be seen; it is asked again.
+	WorkOpen WorkState = "open"
+	WorkDone WorkState = "done"
+	// WorkFailed: it ended, and not with what the caller asked for.
+	WorkFailed WorkState = "failed"
+	// WorkAstray: the place does not say, and asking again would not help: a redirect, or credentials that are refused.
+	WorkAstray WorkState = "astray"
+)
+
 // Reading is one look at every counter of an endpoint.
 type Reading struct {
 	// Name is "idle", "before", "after", "late", or what a `count` step called it.

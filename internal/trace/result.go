@@ -167,7 +167,7 @@ type Symptom struct {
 type Summary struct {
 	Verdict  Verdict `json:"verdict"`
 	ExitCode int     `json:"exit_code"`
-	// Requests is how many requests were sent to endpoints and their set-up, counters not included.
+	// Requests is how many requests were sent to endpoints and their set-up, counters and questions for work not included.
 	Requests int `json:"requests"`
 	// Cases counts cases by verdict.
 	Cases Tally `json:"cases"`

@@ -181,6 +181,8 @@ type Facts struct {
 	EndpointScope string `json:"endpoint_scope,omitempty"`
 	// InProgressLimit is how long a key may stay in progress.
 	InProgressLimit Nanos `json:"in_progress_limit_ns"`
+	// Await says how to learn that the work behind a success answer is done; nil when it is done with the answer.
+	Await *Await `json:"await,omitempty"`
 }
 
 // KeyPlace says where an idempotency key travels in a request.
@@ -210,6 +212,24 @@ type Statuses struct {
 	MissingKey []int `json:"missing_key,omitempty"`
 	// InProgress: a copy came while the first is still running.
 	InProgress []int `json:"in_progress,omitempty"`
+}
+
+// Await says where a success answer names the work that is done after it, and what is found there at its end.
+type Await struct {
+	// Follow is the JSONPath ("$.links.status") or the header ("Location") of the answer that holds the URL to ask.
+	Follow string `json:"follow"`
+	// Until must all hold of what is answered there once the work is done. Never empty.
+	Until []Match `json:"until"`
+	// Failed are what is answered there when the work has failed, any of them; empty when failures do not show.
+	Failed []Match `json:"failed,omitempty"`
+	// Limit is how long after the answer the work may take.
+	Limit Nanos `json:"limit_ns"`
+}
+
+// Match holds where every value at a JSONPath is one of some texts, numbers or truth values, and there is one.
+type Match struct {
+	Path   string   `json:"path"`
+	Values []string `json:"values"`
 }
 
 // Control is what was sent before anything else, and what it taught.
@@ -242,8 +262,14 @@ type Learned struct {
 	Server      string `json:"server,omitempty"`
 	// Handling is the time from the last byte sent to the answer, the longer of the two.
 	Handling Nanos `json:"handling_ns,omitempty"`
-	// CountLag is the time from the answer until every counter showed the effect, the longer of the two.
+	// CountLag is the time from the answer until every counter showed the effect, the longer of the two. Where the
+	// work is awaited, it counts from the end of that.
 	CountLag Nanos `json:"count_lag_ns,omitempty"`
+	// WorkTime is the time from the answer until the work behind it was seen to be done, the longer of the two; 0 where no
+	// work is awaited.
+	WorkTime Nanos `json:"work_time_ns,omitempty"`
+	// ResultFields are CreationFields of what is found where the work is done; empty where no work is awaited.
+	ResultFields []string `json:"result_fields,omitempty"`
 	// Bodies says for each body variant that was tried ("other", "invalid", "reordered") whether scenarios can rely on it:
 	// nil reason when they can.
 	Bodies map[string]*Reason `json:"bodies,omitempty"`
@@ -285,6 +311,8 @@ type Round struct {
 	Exchanges []Exchange `json:"exchanges"`
 	// Bursts say how copies that were meant to be simultaneous were released.
 	Bursts []Burst `json:"bursts,omitempty"`
+	// Work is what was found where success answers say that their work is done later; empty where no work is awaited.
+	Work []Work `json:"work,omitempty"`
 	// Readings are the counts, ordered by time.
 	Readings []Reading `json:"readings,omitempty"`
 	// Pauses are the waits and hooks of the script.
