@@ -38,7 +38,9 @@ func (v *view) curl(evidence []int) []string {
 
 // repeatable reports whether lines of a shell can do what a script does.
 func repeatable(s *scenarios.Scenario) bool {
-	odd := func(st scenarios.Step) bool { return st.Wait != nil || st.Hook != nil || st.Planted != nil || len(st.Volley) > 0 }
+	odd := func(st scenarios.Step) bool {
+		return st.Wait != nil || st.Hook != nil || st.Planted != nil || len(st.Volley) > 0
+	}
 	if len(s.Keys) > 0 || slices.ContainsFunc(s.Steps, odd) {
 		return false
 	}
