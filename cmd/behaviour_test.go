@@ -283,6 +283,72 @@ func TestHangingServer(t *testing.T) {
 	}
 }
 
+// Each copy on schedule comes back when Retry-After says so, with every attempt in the record, and gives up where it is told
+// nothing, when it would take too long, and when the budget is used up.
+func TestStormHonoursRetryAfter(t *testing.T) {
+	t.Parallel()
+	const turnedAway = 20
+	for _, c := range []struct {
+		name, retryAfter string
+		status, budget   int
+		again, open      int // copies that are sent again, and those whose last answer is no success
+	}{
+		{"busy", "1", 429, 900, turnedAway, 0},
+		{"busy for nobody knows how long", "", 429, 900, -1, 0}, // they back off, and may be among those that are turned away
+		{"in progress", "1", 409, 900, 1, 0},
+		{"in progress for nobody knows how long", "", 409, 900, 0, 1},
+		{"longer than limits.in_progress", "2", 429, 900, 0, turnedAway},
+		{"the budget ends", "1", 429, 60, 7, turnedAway - 7}, // 2 for the control and 51 for the round are gone
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := newBackend()
+			var posts atomic.Int32
+			second := make(chan struct{}) // closed when the second copy of the storm is there
+			r := judged(t, b.serve(func(w http.ResponseWriter, r *http.Request) {
+				n := posts.Add(1)
+				switch {
+				case n == 4:
+					close(second)
+				case c.status == 409 && n == 3:
+					<-second
+				}
+				if n == 4 || c.status == 429 && n > 3 && n <= 3+turnedAway {
+					if c.retryAfter != "" {
+						w.Header().Set("Retry-After", c.retryAfter)
+					}
+					w.WriteHeader(c.status)
+					return
+				}
+				b.honest(w, r)
+			}), strings.Replace(testPlan, "in_progress: 1s", "in_progress: 1900ms", 1),
+				runOptions{scenarios: []string{"retry-storm"}, disruptive: true, maxRequests: c.budget})
+			again, last := 0, map[int]int{}
+			for _, x := range only(t, r).Trace[0].Exchanges {
+				if x.Label != "storm" {
+					continue
+				}
+				if x.Repeat == 1 {
+					again++
+				}
+				last[x.Copy] = x.Response.Status
+			}
+			open := 0
+			for _, status := range last {
+				if status != 201 {
+					open++
+				}
+			}
+			if len(last) != 50 || c.again >= 0 && again != c.again || open != c.open {
+				t.Errorf("%d copies, %d sent again, want %d; %d without success, want %d", len(last), again, c.again, open, c.open)
+			}
+			if reason := only(t, r).Reason; c.budget < 100 && reason != trace.OutOfBudget {
+				t.Errorf("reason %s", reason)
+			}
+		})
+	}
+}
+
 // The budget is never exceeded, whatever the scenarios want.
 func TestBudgetIsKept(t *testing.T) {
 	t.Parallel()

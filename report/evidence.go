@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,7 +29,7 @@ func (p *printer) evidence(ep *trace.Endpoint, c *trace.Case, f *trace.Finding) 
 		return
 	}
 	left := len(found) - manyExchanges
-	found = found[:min(len(found), manyExchanges)]
+	found = telling(found, manyExchanges)
 	origin := found[0].Started
 	copied := map[string]bool{}
 	for _, x := range found {
@@ -47,6 +48,27 @@ func (p *printer) evidence(ep *trace.Endpoint, c *trace.Case, f *trace.Finding) 
 	if left > 0 {
 		p.para(6, p.dim, fmt.Sprintf("and %s more in the JSON document", plural(left, "exchange")))
 	}
+}
+
+// telling picks so many exchanges, in their order: those whose answer none before has, then the first of the others.
+func telling(found []*trace.Exchange, most int) []*trace.Exchange {
+	if len(found) <= most {
+		return found
+	}
+	chosen, seen := map[*trace.Exchange]bool{}, map[string]bool{}
+	for _, x := range found {
+		text := status(x) + " " + answer(x)
+		if !seen[text] && len(chosen) < most {
+			chosen[x] = true
+		}
+		seen[text] = true
+	}
+	for _, x := range found {
+		if len(chosen) < most {
+			chosen[x] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(x *trace.Exchange) bool { return !chosen[x] })
 }
 
 func (p *printer) evidenceTable(rows [][]string) {

@@ -108,7 +108,7 @@ steps:
   - hook: {run: hold}
   - hook: {run: release}
   - volley: [{key: C, body: invalid, replica: 2}, {key: D, body: reordered, noise: true}]
-  - send: {key: E, query: other, times: 2, every: 20ms}
+  - send: {key: E, query: other, times: 2, every: 20ms, jitter: 0.5, retry_after: honoured}
   - send: {key: F, caller: other, endpoint: other, as: theirs}
   - send: {key: G, caller: anonymous}
   - send: {key: H, caller: renewed}
@@ -203,7 +203,7 @@ func TestWholeLanguage(t *testing.T) {
 			{Hook: &Hook{Run: "hold"}},
 			{Hook: &Hook{Run: "release"}},
 			{Volley: []Send{send(Send{Key: "C", Body: BodyInvalid, Replica: 2}), send(Send{Key: "D", Body: BodyReordered, Noise: true})}},
-			step(Send{Key: "E", OtherQuery: true, Times: 2, Every: 20 * time.Millisecond}),
+			step(Send{Key: "E", OtherQuery: true, Times: 2, Every: 20 * time.Millisecond, Jitter: 0.5, RetryAfter: true}),
 			step(Send{Key: "F", Caller: CallerOther, Other: true, Label: "theirs"}),
 			step(Send{Key: "G", Caller: CallerAnonymous}),
 			step(Send{Key: "H", Caller: CallerRenewed}),
@@ -384,7 +384,11 @@ func TestMistakes(t *testing.T) {
 		{"query of the other endpoint", base("  - send: {key: A, endpoint: other, query: other}", ""), "s:7:44: `endpoint` and `query` do not go together: the other query belongs to the endpoint itself"},
 		{"replica", base("  - send: {key: A, replica: 0}", ""), "s:7:29: expected a number from 1 to 9, found \"0\""},
 		{"every alone", base("  - send: {key: A, every: 5ms}", ""), "s:7:27: `every` is the time from one copy to the next: add `times: N` with N of 2 or more"},
-		{"every until", base("  - send: {key: A, times: 2, every: 5ms, until: final}", ""), "s:7:49: `every` and `until` do not go together: copies on schedule are not repeated; send once more with `until: final` after them"},
+		{"every until", base("  - send: {key: A, times: 2, every: 5ms, until: final}", ""), "s:7:49: `every` and `until` do not go together: copies on schedule come back as `retry_after: honoured` says; send once more with `until: final` after them"},
+		{"jitter of nothing", base("  - send: {key: A, times: 2, jitter: 0.5}", ""), "s:7:38: `jitter` is for copies on schedule: add `times: N` and `every: 10ms`"},
+		{"too much jitter", base("  - send: {key: A, times: 2, every: 5ms, jitter: 1.5}", ""), "s:7:50: expected a number above 0 and up to 1, found \"1.5\""},
+		{"Retry-After of one", base("  - send: {key: A, retry_after: honoured}", ""), "s:7:33: `retry_after` is for copies on schedule: add `times: N` and `every: 10ms`"},
+		{"Retry-After ignored", base("  - send: {key: A, times: 2, every: 5ms, retry_after: ignored}", ""), "s:7:55: expected honoured, found \"ignored\""},
 		{"every in a volley", base("  - volley: [{key: A, every: 5ms}, {key: A}]", ""), "s:7:23: unknown field \"every\""},
 		{"fresh for another caller", base("  - send: {key: fresh, caller: other}", ""), "s:7:17: `fresh` is for the first caller and the endpoint itself: name a letter"},
 		{"fresh after another caller", strings.Replace(base("  - send: {key: fresh}", ""), "key: A, as", "key: A, caller: other, as", 1), "s:7:17: `fresh` takes body, marker and set-up from the first letter, A, which the first caller did not send to the endpoint itself before"},

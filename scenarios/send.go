@@ -19,7 +19,7 @@ const mostReplicas = 9
 func (d *decoder) send(v strict.Value, inVolley bool) Send {
 	fields := []string{"key", "body", "caller", "endpoint", "query", "replica", "noise", "cut", "as"}
 	if !inVolley {
-		fields = append(fields, "together", "times", "every", "until", "background")
+		fields = append(fields, "together", "times", "every", "jitter", "retry_after", "until", "background")
 	}
 	o := v.Object(fields...)
 	s := Send{Pos: v.Pos(), Body: BodyOriginal, Caller: CallerFirst}
@@ -37,6 +37,8 @@ func (d *decoder) send(v strict.Value, inVolley bool) Send {
 	s.Together = int(o.Get("together").Int(2, mostTogether))
 	s.Times = int(o.Get("times").Int(1, mostTimes))
 	s.Every = o.Get("every").Duration()
+	s.Jitter = o.Get("jitter").Float(0, 1)
+	s.RetryAfter = o.Get("retry_after").Enum("honoured") != ""
 	s.UntilFinal = o.Get("until").Enum("final") != ""
 	s.Background = o.Get("background").Bool()
 	s.Cut = cut(o.Get("cut"))
@@ -49,6 +51,11 @@ func (d *decoder) send(v strict.Value, inVolley bool) Send {
 	if !inVolley && s.Every > 0 && s.Times < 2 {
 		o.Get("every").Errorf("`every` is the time from one copy to the next: add `times: N` with N of 2 or more")
 	}
+	for _, field := range []string{"jitter", "retry_after"} {
+		if o.Has(field) && s.Every == 0 {
+			o.Get(field).Errorf("`%s` is for copies on schedule: add `times: N` and `every: 10ms`", field)
+		}
+	}
 	return s
 }
 
@@ -60,7 +67,7 @@ func contradictions(o strict.Object) {
 		{"together", "until", "a burst is not repeated; send once more with `until: final` after it"},
 		{"together", "background", "a burst is not sent in the background"},
 		{"cut", "until", "a client that left sees no answer"},
-		{"every", "until", "copies on schedule are not repeated; send once more with `until: final` after them"},
+		{"every", "until", "copies on schedule come back as `retry_after: honoured` says; send once more with `until: final` after them"},
 		{"background", "until", "a background send is not repeated"},
 		{"background", "times", "a background send is sent once"},
 		{"background", "every", "a background send is sent once"},

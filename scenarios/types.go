@@ -128,6 +128,13 @@ type Send struct {
 	// Every starts the copies of Times on schedule, one after each such time, whether the ones before were answered or
 	// not; 0 sends each after the answer of the one before.
 	Every time.Duration
+	// Jitter is the share of Every, from 0 to 1, by which the time to the next copy is at most longer or shorter; the run's
+	// seed draws it.
+	Jitter float64
+	// RetryAfter makes each copy on schedule come back when Retry-After says so, after an answer that turned it away or is in
+	// progress; turned away without a time, it backs off. It gives up when the key might expire, after limits.in_progress,
+	// or after 8 more attempts.
+	RetryAfter bool
 	// UntilFinal repeats the send while the answer is in progress.
 	UntilFinal bool
 	// Background returns when the last byte is written; Join waits for the answer.

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"retrysafe/internal/fire"
@@ -250,49 +249,6 @@ func (rd *round) sendBackground(ctx context.Context, step int, s *scenarios.Send
 	case <-sent:
 	case x := <-done: // it broke before everything was written
 		done <- x
-	}
-}
-
-// series starts copies on schedule, whether those before were answered or not, and waits for all.
-func (rd *round) series(ctx context.Context, step int, s *scenarios.Send) {
-	used, caller := rd.freshSent(), rd.e.callerFor(s.Caller)
-	first := int(rd.e.ids.Add(int64(s.Times))) - s.Times + 1
-	answers, scopes := make([]trace.Exchange, s.Times), make([]*scope, s.Times)
-	var flying sync.WaitGroup
-	for i := range answers {
-		sc := rd.identity(s, used+i)
-		scopes[i] = sc
-		shot, err := rd.sendShot(ctx, s, sc)
-		if err != nil {
-			rd.unmade(err)
-			break
-		}
-		if i == 0 {
-			rd.pay(ctx, shot.URL, s.Times) // else it would not keep to its schedule
-		}
-		shot.Paced = rd.takePaid()
-		sentWith, _ := rd.e.credential(ctx, caller, false) // the shot has it already, so it can be had
-		flying.Go(func() {
-			if answers[i] = rd.e.Client.Send(ctx, shot); ranOut(&answers[i], caller) {
-				_ = rd.e.renewFrom(ctx, caller, sentWith) // the next one finds out
-			}
-		})
-		if !pause(ctx, s.Every) {
-			break
-		}
-	}
-	flying.Wait()
-	rd.paid = 0
-	for i, x := range answers {
-		if x.Request.Method == "" {
-			continue // never sent
-		}
-		rd.label(&x, step, s, scopes[i])
-		x.ID, x.Copy = first+i, i
-		if ranOut(&x, caller) {
-			x.Step, x.Label = -1, "" // turned away, and so no copy
-		}
-		rd.add(x)
 	}
 }
 
