@@ -28,11 +28,17 @@ func describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 		DoubleClick:        ep.DoubleClick,
 		RefusedWhere:       ep.RefusedWhere,
 		Await:              ep.Await,
+		SuccessStatuses:    ep.SuccessStatuses,
 		InProgressLimit:    trace.Nanos(p.Limits.InProgress),
 	}
 	documented(&f, p.Dialect)
 	if ep.FreshKey == "returns-existing" {
 		f.AnyReplayStatus = true // what exists is answered with 200, what was made with 201
+	}
+	for i := range p.Endpoints {
+		if p.Endpoints[i].Name == ep.OtherEndpoint {
+			f.OtherSuccessStatuses = p.Endpoints[i].SuccessStatuses
+		}
 	}
 	for _, c := range ep.Counters {
 		f.Counters = append(f.Counters, trace.CounterFact{Name: c.Name, Rise: c.Rise, Marked: p.Counters[c.Name].Marked})

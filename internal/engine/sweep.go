@@ -126,13 +126,13 @@ func (e *endpointRun) cleanUpFailed(err error) error {
 	return fmt.Errorf("clean-up of %s: %w", e.plan.Name, err)
 }
 
-// answered are all exchanges of an endpoint that were answered with 2xx, and what was found where their work is done.
+// answered are all exchanges of an endpoint that were answered with success, and what was found where their work is done.
 func answered(t *trace.Endpoint) []*trace.Exchange {
 	var out []*trace.Exchange
 	add := func(rounds []trace.Round) {
 		for i := range rounds {
 			for j := range rounds[i].Exchanges {
-				if x := &rounds[i].Exchanges[j]; x.Complete() && !x.OtherEndpoint && x.Response.Status/100 == 2 {
+				if x := &rounds[i].Exchanges[j]; x.Complete() && !x.OtherEndpoint && x.Class == trace.ClassSuccess {
 					out = append(out, x)
 				}
 			}

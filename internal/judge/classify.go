@@ -24,16 +24,16 @@ func Classify(f trace.Facts, l trace.Learned, round *trace.Round, i int) trace.C
 		return trace.ClassNone
 	case status == 429 || status == 503 && firstHeader(x.Response.Headers, "Retry-After") != "":
 		return trace.ClassBusy
-	case status == 503 || fromIntermediary(l, x):
+	case status == 503 || fromIntermediary(f, l, x):
 		return trace.ClassIntermediary
-	case status/100 == 2 && saysRefused(f, x.Response):
+	case saysSuccess(f, l, x) && saysRefused(f, x.Response):
 		return trace.ClassRefused
 	case slices.Contains(f.Statuses.InProgress, status) && status != l.SuccessStatus &&
-		contested(round, i) && !concludedBefore(f, l, round, i, status/100 != 2):
+		contested(round, i) && !concludedBefore(f, l, round, i, !saysSuccess(f, l, x)):
 		return trace.ClassInProgress
 	case saysRefused(f, x.Response):
 		return trace.ClassRefused
-	case status/100 == 2:
+	case saysSuccess(f, l, x):
 		return trace.ClassSuccess
 	case status/100 == 5:
 		return trace.ClassFailed
@@ -43,7 +43,10 @@ func Classify(f trace.Facts, l trace.Learned, round *trace.Round, i int) trace.C
 
 // fromIntermediary reports whether an answer looks like that of a gateway, a proxy or a login page. An endpoint's
 // own error pages often have another content type than its successes, so that alone proves nothing.
-func fromIntermediary(l trace.Learned, x *trace.Exchange) bool {
+func fromIntermediary(f trace.Facts, l trace.Learned, x *trace.Exchange) bool {
+	if redirectsOnSuccess(f, x) {
+		return false
+	}
 	kind := mediaType(firstHeader(x.Response.Headers, "Content-Type"))
 	if l.SuccessStatus == 0 {
 		return kind == "text/html" && isJSON(firstHeader(x.Request.Headers, "Content-Type"))
@@ -102,7 +105,7 @@ func concludedBefore(f trace.Facts, l trace.Learned, round *trace.Round, i int, 
 // isSuccess reports whether an answer is a success whatever the other copies got.
 func isSuccess(f trace.Facts, l trace.Learned, x *trace.Exchange) bool {
 	status := x.Response.Status
-	return status/100 == 2 && !fromIntermediary(l, x) &&
+	return saysSuccess(f, l, x) && !fromIntermediary(f, l, x) &&
 		(status == l.SuccessStatus || !slices.Contains(f.Statuses.InProgress, status)) && !saysRefused(f, x.Response)
 }
 

@@ -42,10 +42,15 @@ func Learn(f trace.Facts, c *trace.Control) trace.Learned {
 		}
 	}
 	if len(answers) > 1 {
+		if len(f.SuccessStatuses) > 0 {
+			l.Redirect = placeOf(location(answers[0]), location(answers[1]))
+		}
 		l.CreationFields = creationFields(f, &c.Rounds[0], &c.Rounds[1], answers[0], answers[1])
 		l.ResultFields = resultFields(f, &c.Rounds[0], &c.Rounds[1], answers[0], answers[1])
 	}
-	l.Reason = unsoundCounts(f, c)
+	if l.Reason = unsoundCounts(f, c); l.Reason == nil {
+		l.Reason = unsoundPlace(f, l, answers)
+	}
 	l.Sound = l.Reason == nil
 	l.Bodies = bodies(f, l, c)
 	return l
@@ -78,11 +83,10 @@ func unsoundAnswer(f trace.Facts, r *trace.Round, x *trace.Exchange) *trace.Reas
 		return authReason(x)
 	case status >= 502 && status <= 504:
 		return intermediary(x)
+	case asksWho(x):
+		return authReason(x)
 	case status/100 == 3:
-		return &trace.Reason{Code: trace.ControlUnsound,
-			Detail: fmt.Sprintf("the first request was answered with status %d and Location %q; redirects are answers, never followed",
-				status, firstHeader(x.Response.Headers, "Location")),
-			Enable: "request: the method and path that answers itself, or target: with the right scheme and host"}
+		return redirected(x)
 	case html && status/100 == 2:
 		return unsound("a login or error page? the first request sent JSON and was answered with HTML: " + text)
 	case status == 404 || status == 405:
@@ -94,6 +98,31 @@ func unsoundAnswer(f trace.Facts, r *trace.Round, x *trace.Exchange) *trace.Reas
 	}
 	return unsound("the first request, with a key never used before, did not succeed: " + text)
 }
+
+// redirected says what a redirect needs to be read as success.
+func redirected(x *trace.Exchange) *trace.Reason {
+	status := x.Response.Status
+	r := &trace.Reason{Code: trace.ControlUnsound,
+		Detail: fmt.Sprintf("the first request was answered with status %d and Location %q; redirects are answers, never followed", status, location(x)),
+		Enable: "request: the method and path that answers itself, or target: with the right scheme and host"}
+	if status == 301 || status == 302 || status == 303 {
+		r.Enable = fmt.Sprintf("answers: {success: [%d]}, if success looks so; else %s", status, r.Enable)
+	}
+	return r
+}
+
+// unsoundPlace says that two redirects to one place show nothing of what was done, where nothing is counted either; nil when
+// they do.
+func unsoundPlace(f trace.Facts, l trace.Learned, answers []*trace.Exchange) *trace.Reason {
+	if len(answers) < 2 || l.SuccessStatus/100 != 3 || len(f.Counters) > 0 || len(l.CreationFields) > 0 {
+		return nil
+	}
+	return &trace.Reason{Code: trace.ControlUnsound,
+		Detail: fmt.Sprintf("both first requests were redirected to %q, and nothing is counted: success looks like anything else there", location(answers[0])),
+		Enable: "counters: what one request raises"}
+}
+
+func location(x *trace.Exchange) string { return firstHeader(x.Response.Headers, "Location") }
 
 func unsound(detail string) *trace.Reason {
 	return &trace.Reason{Code: trace.ControlUnsound, Detail: detail, Enable: "body: and headers: with which one request succeeds"}

@@ -41,6 +41,7 @@ func TestLearnReasons(t *testing.T) {
 		{"503", one(reply(503, ""), 0, 0), false, trace.FromIntermediary, "503", "cannot be told from a gateway's"},
 		{"502", one(reply(502, ""), 0, 0), false, trace.FromIntermediary, "502", "a gateway"},
 		{"redirect", one(reply(307, "", "Location: https://x/orders"), 0, 0), false, trace.ControlUnsound, `"https://x/orders"; redirects are answers, never followed`, "where to is shown"},
+		{"redirect that may be success", one(reply(303, "", "Location: /orders/1"), 1, 1), false, trace.ControlUnsound, `"/orders/1"; redirects are answers`, "the plan does not say so"},
 		{"login page", one(html(200), 0, 0), false, trace.ControlUnsound, "a login or error page?", "HTML for JSON, with success"},
 		{"404", one(html(404), 0, 0), false, trace.ControlUnsound, "404", "nothing there"},
 		{"405", one(reply(405, ""), 0, 0), false, trace.ControlUnsound, "method and path", "nothing takes it"},

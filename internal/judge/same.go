@@ -30,7 +30,7 @@ func (v *view) same(e *scenarios.Expectation) outcome {
 			out.judged = true
 			out.findings = merge(out.findings, v.succeeded(ref, i, early(i), &out))
 		case trace.ClassRefused:
-			if v.x(i).Response.Status == 401 {
+			if v.x(i).Response.Status == 401 || asksWho(v.x(i)) {
 				out.gap(authReason(v.x(i)))
 				continue
 			}
@@ -202,7 +202,10 @@ func (v *view) refusedInstead(rule string, ref, i int) (trace.Finding, bool) {
 	case v.isConflict(status):
 		return v.finding(ruleConflict, fmt.Sprintf("%s was refused with %d, though the operation had succeeded with %d%s",
 			v.name(i), status, first.Response.Status, v.onceText()), expected, answerText(x), ref, i), true
-	case status/100 == 2: // an error that the plan's query found in it
+	case redirectsOnSuccess(v.in.Facts, x) && !likePlace(v.learned.Redirect, location(x)):
+		return v.finding(ruleHeaders, fmt.Sprintf("%s was redirected to %q, the first answer named %q", v.name(i),
+			location(x), location(first)), expected, answerText(x), ref, i), true
+	case saysSuccess(v.in.Facts, v.learned, x): // an error that the plan's query found in it
 		return v.finding(ruleBody, v.name(i)+" was answered with an error, the first answer was success", expected, answerText(x), ref, i), true
 	}
 	return v.finding(ruleStatus, fmt.Sprintf("%s was refused with %d, the first answer had %d", v.name(i), status, first.Response.Status),

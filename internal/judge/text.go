@@ -41,6 +41,9 @@ func answerText(x *trace.Exchange) string {
 	if x.Response == nil {
 		return fmt.Sprintf("no answer (%s: %s)", x.Broke, x.Error)
 	}
+	if x.Response.Status/100 == 3 {
+		return fmt.Sprintf("status %d, Location %q, %s", x.Response.Status, location(x), bodyExcerpt(x.Response))
+	}
 	return fmt.Sprintf("status %d, %s", x.Response.Status, bodyExcerpt(x.Response))
 }
 

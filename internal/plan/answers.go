@@ -16,8 +16,14 @@ func (d *decoder) answers(e *Endpoint, o strict.Object) {
 	e.Statuses.MissingKey = statusCodes(statuses.Get("missing_key"))
 	e.Statuses.InProgress = statusCodes(statuses.Get("in_progress"))
 	if answers := o.Get("answers"); answers.Present() {
-		refused := answers.Object("refused").Require("refused")
-		e.RefusedWhere = jsonPath(refused.Object("json").Require("json"))
+		said := answers.Object("refused", "success")
+		if refused := said.Get("refused"); refused.Present() {
+			e.RefusedWhere = jsonPath(refused.Object("json").Require("json"))
+		}
+		e.SuccessStatuses = redirects(said.Get("success"))
+		if !said.Has("refused") && !said.Has("success") {
+			answers.Errorf("expected refused or success, found neither")
+		}
 	}
 	ignore := o.Get("ignore").Object("json", "headers")
 	e.IgnoreJSON = jsonPaths(ignore.Get("json"))
@@ -49,6 +55,17 @@ func statusCodes(v strict.Value) []int {
 	}
 	if v.Kind() == strict.List && len(v.List()) == 0 {
 		v.Errorf("expected status codes such as [422], found an empty list")
+	}
+	return codes
+}
+
+// redirects reads the statuses with which an endpoint that redirects behind a POST says success.
+func redirects(v strict.Value) []int {
+	codes, items := statusCodes(v), v.List()
+	for i, code := range codes {
+		if len(codes) == len(items) && !slices.Contains([]int{301, 302, 303}, code) {
+			items[i].Errorf("expected 301, 302 or 303, found %d: 2xx is success anyway, and no other status says that the request was carried out", code)
+		}
 	}
 	return codes
 }

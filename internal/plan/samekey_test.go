@@ -34,7 +34,11 @@ func TestSameKeyMistakes(t *testing.T) {
 		{"window without unit", endpoint("retry_window: 72"), "p:6:19: expected a duration with a unit, found \"72\""},
 		{"double click", endpoint("double_click: on"), "p:6:19: expected one or two, found \"on\""},
 		{"refused where", endpoint("answers: {refused: {json: errors}}"), "p:6:31: expected a JSONPath such as $.count, found unexpected identifier"},
-		{"answers of nothing", endpoint("answers: {}"), "p:6:14: missing field \"refused\""},
+		{"answers of nothing", endpoint("answers: {}"), "p:6:14: expected refused or success, found neither"},
+		{"success of nothing", endpoint("answers: {success: []}"), "p:6:24: expected status codes such as [422], found an empty list"},
+		{"success by itself", endpoint("answers: {success: [303, 201]}"), "p:6:30: expected 301, 302 or 303, found 201: 2xx is success anyway, and no other status says that the request was carried out"},
+		{"success elsewhere", endpoint("answers: {success: [307]}"), "p:6:25: expected 301, 302 or 303, found 307"},
+		{"success that is no number", endpoint("answers: {success: [see other, 307]}"), "p:6:25: expected a whole number"},
 		{"refused by a header", endpoint("answers: {refused: {json: $.e, header: X}}"), "p:6:36: unknown field \"header\""},
 	} {
 		t.Run(c.reason, c.test)
@@ -52,7 +56,7 @@ endpoints:
     other_endpoint: refund
     retry_window: 72h
     double_click: one
-    answers: {refused: {json: "$.errors[0]"}}
+    answers: {refused: {json: "$.errors[0]"}, success: [303, 302]}
   - {name: refund, request: POST /r, key: {header: K, format: bare}}
 `)
 	e := p.Endpoints[0]
@@ -66,11 +70,11 @@ endpoints:
 	if url != "http://127.0.0.1:1/o?gift=true&for=m" {
 		t.Errorf("other query %s", url)
 	}
-	if e.OtherEndpoint != "refund" || e.RetryWindow != 72*time.Hour || e.DoubleClick != "one" || e.RefusedWhere != "$.errors[0]" {
+	if e.OtherEndpoint != "refund" || e.RetryWindow != 72*time.Hour || e.DoubleClick != "one" || e.RefusedWhere != "$.errors[0]" || !slices.Equal(e.SuccessStatuses, []int{303, 302}) {
 		t.Errorf("endpoint %+v", e)
 	}
 	refund := p.Endpoints[1]
-	if refund.HasInvalid || refund.OtherEndpoint != "" || refund.OtherQuery != nil || refund.RefusedWhere != "" {
+	if refund.HasInvalid || refund.OtherEndpoint != "" || refund.OtherQuery != nil || refund.RefusedWhere != "" || refund.SuccessStatuses != nil {
 		t.Errorf("endpoint %+v", refund)
 	}
 }

@@ -192,6 +192,8 @@ type Endpoint struct {
 	RefusedWhere string
 	// Await says how to learn that the work behind a success answer is done; nil when it is done with the answer.
 	Await *trace.Await
+	// SuccessStatuses are redirects (301, 302, 303) that say success beside 2xx; nil when the plan names none.
+	SuccessStatuses []int
 	// Webhook says how deliveries are signed; nil when they are not.
 	Webhook *Webhook
 	// Fail are the headers and body that make the endpoint fail once; nil when the plan does not say.

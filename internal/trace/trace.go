@@ -164,6 +164,10 @@ type Facts struct {
 	DoubleClick string `json:"double_click,omitempty"`
 	// RefusedWhere is a JSONPath (RFC 9535): an answer in which it finds something is a refusal, whatever its status.
 	RefusedWhere string `json:"refused_where,omitempty"`
+	// SuccessStatuses are statuses that say success beside 2xx: 301, 302 or 303, as the plan says; OtherSuccessStatuses
+	// are those of the other endpoint. Nil: none.
+	SuccessStatuses      []int `json:"success_statuses,omitempty"`
+	OtherSuccessStatuses []int `json:"other_success_statuses,omitempty"`
 	// Mismatch is "replayed" when the convention documents that the same key with another body gets the first answer;
 	// otherwise it must be refused.
 	Mismatch string `json:"mismatch,omitempty"`
@@ -257,6 +261,9 @@ type Learned struct {
 	CreationFields []string `json:"creation_fields,omitempty"`
 	// SuccessStatus is the status of an uncontested first request; 0 when it did not succeed.
 	SuccessStatus int `json:"success_status,omitempty"`
+	// Redirect is the Location of the control's answers, with * for what differs between them, where the plan has
+	// redirects that say success; empty where it has none, or when the two are built differently.
+	Redirect string `json:"redirect,omitempty"`
 	// ContentType and Server are those of the control's answers, to recognise an intermediary.
 	ContentType string `json:"content_type,omitempty"`
 	Server      string `json:"server,omitempty"`
