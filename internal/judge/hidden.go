@@ -22,9 +22,12 @@ func (v *view) hidden(e *scenarios.Expectation) outcome {
 			if v.x(j).Scope == v.x(i).Scope && v.x(j).Caller == v.x(i).Caller || v.x(j).Started >= v.x(i).Done {
 				continue
 			}
-			leak, able := v.beside(j, i).leak()
+			leak, able, doubt := v.beside(j, i).leak()
 			out.judged = out.judged || able
 			if leak == "" {
+				if doubt != nil {
+					out.gap(doubt)
+				}
 				continue
 			}
 			f := v.finding(e.Rule, fmt.Sprintf("%s, %s, was answered with what the request of %s created: %s", v.name(i), v.whose(j, i), v.name(j), leak),
@@ -69,12 +72,13 @@ func (v *view) beside(j, i int) pair {
 }
 
 // leak shows what answer i holds of the creation that j names; empty when nothing was found. able is true when something
-// could have been found. What the request of i carried itself, and what the control was answered with too, is none.
-func (p pair) leak() (leak string, able bool) {
+// could have been found, and doubt says what may be a leak or an accident. What the request of i carried itself, and what the
+// control was answered with too, is none.
+func (p pair) leak() (leak string, able bool, doubt *trace.Reason) {
 	whole := !p.x(p.i).Response.Body.Truncated
 	if m := p.markerOf(p.j); m != p.markerOf(p.i) && p.from.holds(m) {
 		if p.showsMarker(m) {
-			return "the marker " + m, true
+			return "the marker " + m, true, nil
 		}
 		able = whole
 	}
@@ -86,10 +90,16 @@ func (p pair) leak() (leak string, able bool) {
 		at, tells := p.find(name)
 		able = able || tells && whole
 		if at != "" {
-			return at + " = " + shorten(name.text, 60), true
+			return at + " = " + shorten(name.text, 60), true, nil
+		}
+		switch at, sure := p.besides(name); {
+		case sure:
+			return at + " holds " + shorten(name.text, 60) + ", the " + name.field + " of that one", true, nil
+		case at != "" && doubt == nil:
+			doubt = p.ambiguous(at, name)
 		}
 	}
-	return "", able
+	return "", able, doubt
 }
 
 // showsMarker reports whether answer i shows the marker of the other request: anywhere to a stranger, else only in the place

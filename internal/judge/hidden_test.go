@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"retrysafe/internal/trace"
@@ -82,6 +83,57 @@ func TestHiddenNumbers(t *testing.T) {
 			numbers(&in)
 			if got := Case(in); got.Verdict != tt.want {
 				t.Errorf("%s: got %s (%s) [%s], want %s", tt.reason, got.Verdict, got.Detail, told(in.Rules, got.Findings), tt.want)
+			}
+		})
+	}
+}
+
+// TestHiddenShortNumbers holds that a number that is too short to tell by itself tells where nobody else is shown it, and that
+// nobody is accused of an accident.
+func TestHiddenShortNumbers(t *testing.T) {
+	s := script([]string{"base", "first", "theirs"}, scenarios.Expectation{Hidden: []string{"theirs"}, Rule: "key-shared-across-callers"})
+	told409 := func(body string, headers ...string) answer { return reply(409, body, headers...) }
+	tests := []struct {
+		name           string
+		base           answer
+		id             int
+		theirs         answer
+		own            int64 // their own effects
+		want           trace.Verdict
+		detail, reason string
+	}{
+		{"in a refusal", numbered(3), 48213, told409(`{"error":{"order":48213}}`), 0, trace.Fail, "$.error.order holds 48213, the $.id of that one", "whose order is it?"},
+		{"in a refusal, as text", numbered(3), 48213, told409(`{"order":"48213"}`), 0, trace.Fail, "$.order", "quotes make no difference"},
+		{"in a sentence", numbered(3), 48213, told409(`{"error":"used by order 48213"}`), 0, trace.Fail, "$.error", "named"},
+		{"in a header", numbered(3), 48213, told409(`{}`, "X-Order: 48213"), 0, trace.Fail, "header X-Order", "a header names it too"},
+		{"in a link", numbered(3), 48213, told409(`{}`, "Link: </orders/48213>; rel=first"), 0, trace.Fail, "header Link", "where it is"},
+		{"in no JSON", numbered(3), 48213, answer{response: &trace.Response{Status: 409, Headers: []trace.Header{{Name: "Server", Value: "shop"}}, Body: trace.Body{Text: "order 48213 used it", Size: 19}}}, 0, trace.Fail, "the body", "plain text"},
+		{"beside an order of their own", numbered(3), 48213, reply(201, `{"id":48214,"qty":1,"after":48213}`), 1, trace.Fail, "$.after", "no other answer has it"},
+		{"where a constant stands elsewhere", numbered(3), 48213, reply(201, `{"id":48214,"qty":48213}`), 1, trace.Fail, "$.qty", "others are answered 1 there"},
+		{"part of a longer number", numbered(3), 48213, told409(`{"at":1482139}`), 0, trace.Pass, "", "another number"},
+		{"what others are answered too", told409(`{"stock":48213}`), 48213, told409(`{"left":48213}`), 0, trace.Pass, "", "it names no order there"},
+		{"a duration", numbered(3), 4821, told409(`{"took_ms":4821}`), 0, trace.Pass, "", "no name"},
+		{"a length", numbered(3), 4821, told409(`{}`, "Content-Length: 4821"), 0, trace.Pass, "", "no name"},
+		{"a year", numbered(3), 2026, told409(`{"vintage":2026}`), 0, trace.Inconclusive, "2026 at $.vintage, which is the $.id of `first`", "may be one"},
+		{"one digit", numbered(3), 7, told409(`{"code":7}`), 0, trace.Inconclusive, "7 at $.code", "may be the code of the error"},
+		{"the status", numbered(3), 409, told409(`{"status":409}`), 0, trace.Pass, "", "it says so by itself"},
+		{"one digit beside an order of their own", numbered(3), 7, reply(201, `{"id":8,"qty":7}`), 1, trace.Pass, "", "any 7"},
+		{"their own number", reply(201, `{"id":3,"seq":48211}`), 48213, reply(201, `{"id":48214,"seq":48213}`), 1, trace.Pass, "", "it may count"},
+		{"a number that may count", told409(`{"seq":48211}`), 48213, told409(`{"seq":48213}`), 0, trace.Inconclusive, "48213 at $.seq", "nobody knows"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := among(s, "B@other", "A", "A@other").under("B@other", "base", tt.base).under("A", "first", numbered(tt.id)).under("A@other", "theirs", tt.theirs)
+			in := input(t, "same-key-again", facts(), r.counted("after", 1, 1, tt.own))
+			in.Scenario = s
+			numbers(&in)
+			got := Case(in)
+			text := got.Detail
+			for _, f := range got.Findings {
+				text += f.Message
+			}
+			if got.Verdict != tt.want || !strings.Contains(text, tt.detail) {
+				t.Errorf("%s: got %s (%s), want %s with %q", tt.reason, got.Verdict, text, tt.want, tt.detail)
 			}
 		})
 	}
@@ -211,6 +263,26 @@ func TestOtherCallers(t *testing.T) {
 		{"forbidden", s, nil, theirs(reply(403, `{}`), 1, 0), trace.Inconclusive, "", trace.Auth, "perhaps they may never order"},
 		{"created twice", s, nil, theirs(order(8), 2, 1), trace.Fail, "duplicate-creation", "", "more than one each"},
 	})
+	nobody := script([]string{"first", "nobody"}, scenarios.Expectation{Created: &scenarios.Created{PerKey: true, Below: "key-shared-across-callers"}, Rule: "duplicate-creation"},
+		scenarios.Expectation{Hidden: []string{"nobody"}, Rule: "key-shared-across-callers"})
+	nobody.Steps[1].Send.Caller = scenarios.CallerAnonymous
+	for _, tt := range []struct {
+		answer answer
+		want   trace.Verdict
+		detail string
+		reason string
+	}{
+		{reply(200, `{"please":"log in"}`), trace.Inconclusive, "`nobody` had no credentials and was answered with success, yet nothing was done for it (orders rose by 1, expected 2", "no counter is to blame"},
+		{order(7), trace.Fail, "", "the first one's answer"},
+		{reply(401, `{}`), trace.Pass, "", "refused"},
+	} {
+		r := among(nobody, "A", "A@anonymous").under("A", "first", order(7)).under("A@anonymous", "nobody", tt.answer).counted("after", 1, 0)
+		in := input(t, "same-key-again", facts(), r)
+		in.Scenario = nobody
+		if got := Case(in); got.Verdict != tt.want || !strings.Contains(got.Detail, tt.detail) || strings.Contains(got.Detail, "the counter") {
+			t.Errorf("%s: got %s (%s), want %s with %q", tt.reason, got.Verdict, got.Detail, tt.want, tt.detail)
+		}
+	}
 	may := script([]string{"base", "first", "theirs"}, scenarios.Expectation{Accepted: []string{"theirs"}, Rule: "key-blocks-other-caller"})
 	judgeForms(t, []formCase{{"forbidden with this key", may, nil, func(s *scenarios.Scenario) *recorder {
 		return among(s, "A", "B@other", "A@other").under("B@other", "base", order(6)).under("A", "first", order(7)).under("A@other", "theirs", reply(403, `{}`)).counted("after", 1, 1)

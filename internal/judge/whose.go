@@ -50,6 +50,14 @@ func (v *view) unseen(successes []int) int {
 	return -1
 }
 
+// idleSuccess is about a request without credentials that was answered with success and had no effect.
+func (v *view) idleSuccess(i int, w window, below []change) *trace.Reason {
+	return &trace.Reason{Code: trace.Assumption,
+		Detail: fmt.Sprintf("%s had no credentials and was answered with success, yet nothing was done for it (%s): a refusal in the clothes of a success, "+
+			"or success for nothing: %s", v.name(i), risesText(w.least, below), answerText(v.x(i))),
+		Enable: "answers: {refused: {json: $.error}}, or where else that answer says that it was refused"}
+}
+
 // foreign reports whether an exchange is of another caller than the control.
 func (v *view) foreign(i int) bool {
 	if v.in.Control == nil || len(v.in.Control.Rounds) == 0 {
