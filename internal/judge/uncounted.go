@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -94,9 +95,13 @@ func (v *view) byAnswers(rule, message, expected string, successes []int) trace.
 // naming shows the creation fields of an answer.
 func (v *view) naming(i int) string {
 	var parts []string
+	var as written
+	if v.ids[i] != nil {
+		as = writtenIn(v.x(i).Response)
+	}
 	for k, f := range v.learned.CreationFields {
 		if v.ids[i] != nil && v.ids[i][k] != "" {
-			parts = append(parts, f+" = "+shorten(v.ids[i][k][1:], 60))
+			parts = append(parts, f+" = "+shorten(cmp.Or(as.fields[f], v.ids[i][k][1:]), 60))
 		}
 	}
 	for k, f := range v.learned.ResultFields {
