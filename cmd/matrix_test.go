@@ -163,7 +163,7 @@ func (m *matrix) execute(v fixtures.Variant) result {
 	}
 	file := filepath.Join(dir, "results.json")
 	args := []string{"run", filepath.Join("..", v.Plan), "--allow-disruptive", "--insecure", "--report", "json=" + file}
-	if v.Plan == fixtures.ShopPlan {
+	if v.Plan == fixtures.ShopPlan || v.Endpoint != "" {
 		args = append(args, "--endpoint", cmp.Or(v.Endpoint, "create order"))
 	}
 	for key := range m.only {

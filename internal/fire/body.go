@@ -11,6 +11,10 @@ import (
 	"retrysafe/internal/trace"
 )
 
+// keptOfLonger is how many bytes are kept of a body that is longer than the limit: enough to see what it is, and little enough for
+// a run with hundreds of long answers to be written down.
+const keptOfLonger = 16 << 10
+
 // keeper takes in a body: it keeps the beginning, counts and hashes the rest, and refuses what is too much.
 type keeper struct {
 	lim  limits
@@ -38,11 +42,11 @@ func (k *keeper) Write(p []byte) (int, error) {
 
 // body is what came, when it came whole.
 func (k *keeper) body() trace.Body {
-	b := text(k.kept, k.hash != nil)
-	b.Size = k.size
-	if k.hash != nil {
-		b.SHA256 = hex.EncodeToString(k.hash.Sum(nil))
+	if k.hash == nil {
+		return text(k.kept, false)
 	}
+	b := text(k.kept[:min(len(k.kept), keptOfLonger)], true)
+	b.Size, b.SHA256 = k.size, hex.EncodeToString(k.hash.Sum(nil))
 	return b
 }
 
@@ -61,7 +65,7 @@ func keepBody(all []byte, limit int64) trace.Body {
 		return text(all, false)
 	}
 	sum := sha256.Sum256(all)
-	b := text(all[:limit], true)
+	b := text(all[:min(limit, keptOfLonger)], true)
 	b.Size, b.SHA256 = int64(len(all)), hex.EncodeToString(sum[:])
 	return b
 }

@@ -42,6 +42,22 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// TestLongBodies holds that little is kept of a body that is longer than the limit, however large the limit.
+func TestLongBodies(t *testing.T) {
+	all := strings.Repeat("x", 5<<20)
+	lim := limits{body: 1 << 20, whole: 16 << 20}
+	got, err := readBody(strings.NewReader(all), lim)
+	if err != nil || got.Size != 5<<20 || len(got.Text) != keptOfLonger || !got.Truncated || len(got.SHA256) != 64 {
+		t.Errorf("kept %d of %d bytes, digest %q, %v", len(got.Text), got.Size, got.SHA256, err)
+	}
+	if sent := keepBody([]byte(all), lim.body); !reflect.DeepEqual(sent, got) {
+		t.Error("what is sent is kept in another way than what is read")
+	}
+	if got, _ := readBody(strings.NewReader(all[:1<<20]), lim); len(got.Text) != 1<<20 {
+		t.Errorf("of a body at the limit %d bytes are kept", len(got.Text))
+	}
+}
+
 func TestBodyBeyondTheCap(t *testing.T) {
 	lim := limits{body: 8, whole: 32}
 	if b, err := readBody(strings.NewReader(strings.Repeat("x", 32)), lim); err != nil || b.Size != 32 {

@@ -154,7 +154,29 @@ func TestCase(t *testing.T) {
 				b := &r.round.Exchanges[i].Response.Body
 				b.Truncated, b.Size, b.SHA256 = true, 9_000_000, digest
 			}
+		}, trace.Inconclusive, "", trace.NoEvidence, "the digests differ, and so may a request id in them"},
+		{"long bodies, the same", "same-key-again", uncounted, func(r *recorder) {
+			r.send("first", order(7)).series("again", order(7), order(7)).read("after", 0, 0)
+			for i := range r.round.Exchanges {
+				b := &r.round.Exchanges[i].Response.Body
+				b.Truncated, b.Size, b.SHA256 = true, 9_000_000, "aa"
+			}
+		}, trace.Pass, "", "", "equal digests"},
+		{"long text", "same-key-again", uncounted, func(r *recorder) {
+			r.send("first", order(7)).series("again", order(7), order(7)).read("after", 0, 0)
+			for i, digest := range []string{"aa", "aa", "bb"} {
+				a := r.round.Exchanges[i].Response
+				a.Body.Truncated, a.Body.Size, a.Body.SHA256 = true, 9_000_000, digest
+				a.Headers = []trace.Header{{Name: "Server", Value: "shop"}, {Name: "Content-Type", Value: "text/csv"}, {Name: "Location", Value: "/orders/ord_7"}}
+			}
 		}, trace.Fail, "body-not-replayed", "", "the digests of the whole bodies differ"},
+		{"long body, cut", "same-key-again", uncounted, func(r *recorder) {
+			r.send("first", order(7)).series("again", order(7)).read("after", 0, 0)
+			b := &r.round.Exchanges[0].Response.Body
+			b.Truncated, b.Size, b.SHA256 = true, 9_000_000, "aa"
+			c := &r.round.Exchanges[1].Response.Body
+			c.Text, c.Size = c.Text[:10], 10
+		}, trace.Fail, "body-not-replayed", "", "no JSON any more"},
 		{"within the lifetime", "same-key-again", shortLife, func(r *recorder) {
 			r.send("first", order(7)).wait(700*ms).series("again", order(8)).read("after", 2, 2)
 		}, trace.Fail, "key-ignored", "", "executed again before the lifetime ended"},

@@ -75,7 +75,7 @@ func (v *view) beside(j, i int) pair {
 // could have been found, and doubt says what may be a leak or an accident. What the request of i carried itself, and what the
 // control was answered with too, is none.
 func (p pair) leak() (leak string, able bool, doubt *trace.Reason) {
-	whole := !p.x(p.i).Response.Body.Truncated
+	whole := !p.x(p.i).Response.Body.Truncated || p.anotherOne()
 	if m := p.markerOf(p.j); m != p.markerOf(p.i) && p.from.holds(m) {
 		if p.showsMarker(m) {
 			return "the marker " + m, true, nil
@@ -114,6 +114,12 @@ func (p pair) showsMarker(marker string) bool {
 		}
 	}
 	return false
+}
+
+// anotherOne reports whether answer i is surely no copy of the other one, also where the bodies are too long to be kept.
+func (p pair) anotherOne() bool {
+	here, there := p.in.fields[fieldLocation], p.from.fields[fieldLocation]
+	return p.own || here != "" && there != "" && here != there
 }
 
 // showsNothing reports whether answer i has neither body nor Location.

@@ -103,7 +103,7 @@ type Body struct {
 	Size int64 `json:"size,omitempty"`
 	// SHA256 is the hexadecimal digest of the whole body, set only when it is not kept whole.
 	SHA256 string `json:"sha256,omitempty"`
-	// Truncated is true when Text or Base64 holds the beginning only.
+	// Truncated is true when Text or Base64 holds the beginning only, at most 16 KiB.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
