@@ -30,7 +30,7 @@ var chosen = flag.String("variants", "", "run, check and pin only these variants
 
 // matrixFile pins what every variant of the shop must be reported with: a line for each endpoint and scenario that reports
 // rules, VARIANT ENDPOINT SCENARIO RULES, and one for the causes that are named for an endpoint, VARIANT ENDPOINT = CAUSES.
-// Names in parentheses may be missing; only racy variants have them. Spaces in the names of endpoints are written as hyphens.
+// Names in parentheses may be missing; only variants that are racy, or slow on a busy machine, have them. Spaces in the names of endpoints are written as hyphens.
 const matrixFile = "testdata/matrix.txt"
 
 // racy variants lose a race or not: they run alone, so that nothing else takes their processors.
