@@ -28,7 +28,7 @@ func (p *printer) cases(ep *trace.Endpoint) {
 	}
 	ids = min(ids, p.width/3)
 	for i := range ep.Cases {
-		if notApplicable(&ep.Cases[i]) && !p.verbose {
+		if ep.Cases[i].NotApplicable() && !p.verbose {
 			continue
 		}
 		if p.narrow() {
@@ -37,10 +37,6 @@ func (p *printer) cases(ep *trace.Endpoint) {
 			p.caseLine(&ep.Cases[i], ids)
 		}
 	}
-}
-
-func notApplicable(c *trace.Case) bool {
-	return c.Verdict == trace.Skip && c.Reason == trace.NotApplicable
 }
 
 func (p *printer) caseLine(c *trace.Case, ids int) {

@@ -44,7 +44,7 @@ func Formats() []Format {
 func tested(ep *trace.Endpoint) []*trace.Case {
 	var out []*trace.Case
 	for i := range ep.Cases {
-		if c := &ep.Cases[i]; c.Reason != trace.NotApplicable {
+		if c := &ep.Cases[i]; !c.NotApplicable() {
 			out = append(out, c)
 		}
 	}

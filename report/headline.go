@@ -39,7 +39,7 @@ func coverageOf(run *trace.Run) coverage {
 func (c *coverage) total() int { return c.proved + c.violated + c.untested + c.failed }
 
 func (c *coverage) add(ep *trace.Endpoint, k *trace.Case) {
-	if k.Reason == trace.NotApplicable {
+	if k.NotApplicable() {
 		c.notApplicable++
 		return
 	}

@@ -179,7 +179,7 @@ func (p *printer) byScenario(run *trace.Run, scenarios []string) error {
 	for i := range run.Endpoints {
 		for j := range run.Endpoints[i].Cases {
 			c := &run.Endpoints[i].Cases[j]
-			if notApplicable(c) {
+			if c.NotApplicable() {
 				continue
 			}
 			if n[c.Scenario] == nil {

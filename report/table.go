@@ -88,7 +88,7 @@ func scenarioIDs(run *trace.Run) []string {
 	for i := range run.Endpoints {
 		for j := range run.Endpoints[i].Cases {
 			c := &run.Endpoints[i].Cases[j]
-			if id := c.Scenario; !seen[id] && !notApplicable(c) {
+			if id := c.Scenario; !seen[id] && !c.NotApplicable() {
 				seen[id] = true
 				ids = append(ids, id)
 			}
@@ -141,7 +141,9 @@ func (p *printer) tallies(run *trace.Run) {
 		ep := &run.Endpoints[i]
 		n := map[trace.Verdict]int{}
 		for j := range ep.Cases {
-			n[ep.Cases[j].Verdict]++
+			if c := &ep.Cases[j]; !c.NotApplicable() {
+				n[c.Verdict]++
+			}
 		}
 		p.hang(2, 4, p.of(ep.Verdict), badge(ep.Verdict), p.bold, ep.Name)
 		p.para(6, p.plain, tally(n))

@@ -145,11 +145,15 @@ func TestHeadline(t *testing.T) {
 	}
 	withFlag := greenButEmpty()
 	withFlag.Endpoints[0].Cases[2].Enable = "--max-requests 600"
+	required := passRun()
+	required.Summary.Verdict = trace.Fail
+	required.Endpoints[0].Cases[1].Result = trace.Result{Verdict: trace.Fail, Reason: trace.NotApplicable}
 	tests := []struct {
 		run    *trace.Run
 		want   string
 		reason string
 	}{
+		{required, "FAIL  1 of 2 behaviours proved, 1 violated\n", "what the plan requires is a behaviour, also where it does not apply"},
 		{passRun(), "PASS  2 of 2 behaviours proved\n", "complete"},
 		{greenButEmpty(), "PASS (INCOMPLETE)  2 of 4 behaviours proved, 2 not tested; these 2 lines of plan would enable 2\n", "skips are not proofs"},
 		{withFlag, "PASS (INCOMPLETE)  2 of 4 behaviours proved, 2 not tested; this line of plan and this flag would\n", "flags are no lines of plan"},

@@ -94,7 +94,7 @@ func gapsOf(run *trace.Run) []gap {
 		ep := &run.Endpoints[i]
 		for j := range ep.Cases {
 			c := &ep.Cases[j]
-			if c.Reason == trace.NotApplicable || slices.Contains([]trace.Verdict{trace.Pass, trace.Warn, trace.Fail}, c.Verdict) {
+			if c.NotApplicable() || slices.Contains([]trace.Verdict{trace.Pass, trace.Warn, trace.Fail}, c.Verdict) {
 				continue
 			}
 			key := gapKey{c.Verdict, c.Reason, c.Detail}

@@ -96,7 +96,7 @@ func Summarize(endpoints []trace.Endpoint) trace.Summary {
 			s.Verdict = v
 		}
 		for j := range cases {
-			count(&s.Cases, cases[j].Verdict)
+			count(&s.Cases, &cases[j].Result)
 		}
 	}
 	switch s.Verdict {
@@ -110,8 +110,12 @@ func Summarize(endpoints []trace.Endpoint) trace.Summary {
 	return s
 }
 
-func count(t *trace.Tally, v trace.Verdict) {
-	switch v {
+func count(t *trace.Tally, r *trace.Result) {
+	if r.NotApplicable() {
+		t.NotApplicable++
+		return
+	}
+	switch r.Verdict {
 	case trace.Pass:
 		t.Pass++
 	case trace.Fail:

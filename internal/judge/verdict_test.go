@@ -329,6 +329,19 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
+// What does not apply to an endpoint is no behaviour of it, unless the plan requires it.
+func TestSummarizeCountsTheNotApplicableApart(t *testing.T) {
+	got := Summarize([]trace.Endpoint{{Cases: []trace.Case{
+		{Result: trace.Result{Verdict: trace.Pass}},
+		{Result: trace.Result{Verdict: trace.Skip, Reason: trace.Needs}},
+		{Result: trace.Result{Verdict: trace.Skip, Reason: trace.NotApplicable}},
+		{Result: trace.Result{Verdict: trace.Fail, Reason: trace.NotApplicable}},
+	}}}).Cases
+	if want := (trace.Tally{Pass: 1, Skip: 1, Fail: 1, NotApplicable: 1}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 func TestUnknownRuleIsMajor(t *testing.T) {
 	in := faulty(t)
 	in.Rules = nil

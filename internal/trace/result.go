@@ -63,6 +63,9 @@ func (s Severity) rank() int {
 	return 0
 }
 
+// NotApplicable reports whether the case is none of the endpoint's behaviours, so that nothing was left untested.
+func (r *Result) NotApplicable() bool { return r.Verdict == Skip && r.Reason == NotApplicable }
+
 // Result is what the judge concluded about a case.
 type Result struct {
 	Verdict Verdict `json:"verdict"`
@@ -179,8 +182,11 @@ type Tally struct {
 	Fail         int `json:"fail"`
 	Warn         int `json:"warn"`
 	Inconclusive int `json:"inconclusive"`
-	Skip         int `json:"skip"`
-	Error        int `json:"error"`
+	// Skip counts what could have been tested and was not meant to be; what does not apply is not in it.
+	Skip  int `json:"skip"`
+	Error int `json:"error"`
+	// NotApplicable counts cases that are no behaviours of their endpoint: the scenario is for another kind of it, say.
+	NotApplicable int `json:"not_applicable"`
 }
 
 // Reason says why something could not be judged.
