@@ -168,17 +168,32 @@ func listVariants(env Env, asJSON bool) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(fixtures.Variants())
 	}
-	family := ""
-	for _, v := range fixtures.Variants() {
-		if head := v.Kind + ": " + v.Family; head != family {
-			family = head
-			fmt.Fprintf(env.Stdout, "\n%s\n", head)
+	heads, members := byFamily(fixtures.Variants())
+	for i, head := range heads {
+		if i > 0 {
+			fmt.Fprintln(env.Stdout)
 		}
-		rules := strings.Join(v.Rules, ", ")
-		if rules == "" {
-			rules = "clean"
+		fmt.Fprintln(env.Stdout, head)
+		for _, v := range members[head] {
+			rules := strings.Join(v.Rules, ", ")
+			if rules == "" {
+				rules = "clean"
+			}
+			fmt.Fprintf(env.Stdout, "  %-32s %s%s\n", v.Name, rules, needsOf(v))
 		}
-		fmt.Fprintf(env.Stdout, "  %-32s %s%s\n", v.Name, rules, needsOf(v))
 	}
 	return nil
+}
+
+// byFamily groups variants by kind and family: the headings in the order in which they first come, and what stands below each.
+func byFamily(all []fixtures.Variant) (heads []string, members map[string][]fixtures.Variant) {
+	members = map[string][]fixtures.Variant{}
+	for _, v := range all {
+		head := v.Kind + ": " + v.Family
+		if members[head] == nil {
+			heads = append(heads, head)
+		}
+		members[head] = append(members[head], v)
+	}
+	return heads, members
 }
