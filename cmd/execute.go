@@ -29,6 +29,7 @@ type job struct {
 	rules     []scenarios.Rule
 	catalogue judge.Catalogue
 	diagnoses []scenarios.Diagnosis
+	reasons   []scenarios.Reason
 	opts      *runOptions
 	effort    engine.Effort
 	failOn    trace.Severity
@@ -78,6 +79,9 @@ func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 		return nil, err
 	}
 	if j.diagnoses, err = scenarios.Diagnoses(); err != nil {
+		return nil, err
+	}
+	if j.reasons, err = scenarios.Reasons(); err != nil {
 		return nil, err
 	}
 	j.catalogue = judge.Catalogue{}
@@ -268,7 +272,7 @@ func writeReports(env Env, j *job, r *trace.Run, look report.Options, doc *repor
 		if j.json == "-" || slices.ContainsFunc(j.outputs, func(o output) bool { return o.path == "-" }) {
 			out = env.Stderr
 		}
-		look.Rules, look.Verbose = j.rules, j.opts.verbose
+		look.Rules, look.Reasons, look.Verbose = j.rules, j.reasons, j.opts.verbose
 		if err := report.Terminal(out, r, look); err != nil && failed == nil {
 			failed = err
 		}

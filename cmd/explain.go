@@ -1,7 +1,8 @@
 package cmd
 
 import (
-	"errors"
+	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -11,9 +12,11 @@ import (
 
 func newExplainCmd(env Env) *cobra.Command {
 	return &cobra.Command{
-		Use:               "explain [RULE|DIAGNOSIS]",
-		Short:             "Say what a rule or a diagnosis means and how to repair it; list all without an argument",
-		Example:           "  retrysafe explain duplicate-creation\n  retrysafe explain checked-before-claimed",
+		Use:   "explain [RULE|DIAGNOSIS|CODE]",
+		Short: "Say what a rule, a diagnosis or a reason code means and what to do; list all without an argument",
+		Example: `  retrysafe explain duplicate-creation
+  retrysafe explain checked-before-claimed
+  retrysafe explain no-overlap`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeExplanations,
 		RunE: run(func(c *cobra.Command, args []string) error {
@@ -21,58 +24,119 @@ func newExplainCmd(env Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rules, diagnoses, err := explanations()
+			k, err := loadKnowledge()
 			if err != nil {
 				return err
 			}
 			if len(args) == 0 {
-				return listExplanations(env, rules, diagnoses, opts)
+				return k.list(env.Stdout, opts)
 			}
-			var ids []string
-			for _, r := range rules {
-				if r.ID == args[0] {
-					return report.Explain(env.Stdout, r, opts)
-				}
-				ids = append(ids, r.ID)
-			}
-			for _, d := range diagnoses {
-				if d.ID == args[0] {
-					return report.ExplainDiagnosis(env.Stdout, d, opts)
-				}
-				ids = append(ids, d.ID)
-			}
-			return unknown("rule or diagnosis", args[0], ids)
+			return k.explain(env.Stdout, args[0], opts)
 		}),
 	}
 }
 
-func explanations() ([]scenarios.Rule, []scenarios.Diagnosis, error) {
-	rules, err := scenarios.Rules()
-	diagnoses, other := scenarios.Diagnoses()
-	return rules, diagnoses, errors.Join(err, other)
+// knowledge is all that can be explained.
+type knowledge struct {
+	rules     []scenarios.Rule
+	diagnoses []scenarios.Diagnosis
+	reasons   []scenarios.Reason
+	scenarios []*scenarios.Scenario
 }
 
-func listExplanations(env Env, rules []scenarios.Rule, diagnoses []scenarios.Diagnosis, opts report.Options) error {
-	if err := report.RuleList(env.Stdout, rules, opts); err != nil {
+func loadKnowledge() (knowledge, error) {
+	var k knowledge
+	var err error
+	if k.rules, err = scenarios.Rules(); err != nil {
+		return k, err
+	}
+	if k.diagnoses, err = scenarios.Diagnoses(); err != nil {
+		return k, err
+	}
+	if k.reasons, err = scenarios.Reasons(); err != nil {
+		return k, err
+	}
+	k.scenarios, err = scenarios.Builtin()
+	return k, err
+}
+
+// topic is one thing that can be explained.
+type topic struct {
+	id, kind, title string
+	show            func(io.Writer, report.Options) error
+}
+
+// topics are all of them; no two have one id.
+func (k *knowledge) topics() []topic {
+	var all []topic
+	for _, r := range k.rules {
+		all = append(all, topic{r.ID, "rule", r.Title, func(w io.Writer, o report.Options) error { return report.Explain(w, r, o) }})
+	}
+	for _, d := range k.diagnoses {
+		all = append(all, topic{d.ID, "diagnosis", d.Title, func(w io.Writer, o report.Options) error { return report.ExplainDiagnosis(w, d, o) }})
+	}
+	for _, r := range k.reasons {
+		all = append(all, topic{string(r.Code), "reason code", r.Title, func(w io.Writer, o report.Options) error { return report.ExplainReason(w, r, o) }})
+	}
+	return all
+}
+
+func (k *knowledge) explain(w io.Writer, name string, opts report.Options) error {
+	if slices.ContainsFunc(k.scenarios, func(s *scenarios.Scenario) bool { return s.ID == name }) {
+		return usagef("retrysafe scenarios "+name, "%q is a scenario, not a rule, diagnosis or reason code", name)
+	}
+	var ids []string
+	for _, t := range k.topics() {
+		if t.id == name {
+			return t.show(w, opts)
+		}
+		ids = append(ids, t.id)
+	}
+	return unknown(listExplanations, "rule, diagnosis or reason code", name, ids)
+}
+
+// show writes the script of a scenario.
+func (k *knowledge) show(w io.Writer, name string, opts report.Options) error {
+	var ids []string
+	for _, s := range k.scenarios {
+		if s.ID == name {
+			return report.ScenarioShow(w, s, opts)
+		}
+		ids = append(ids, s.ID)
+	}
+	for _, t := range k.topics() {
+		if t.id == name {
+			return usagef("retrysafe explain "+name, "%q is a %s, not a scenario", name, t.kind)
+		}
+	}
+	return unknown(listScenarios, "scenario", name, ids)
+}
+
+// list writes all that can be explained.
+func (k *knowledge) list(w io.Writer, opts report.Options) error {
+	if err := report.RuleList(w, k.rules, opts); err != nil {
 		return err
 	}
-	if _, err := env.Stdout.Write([]byte("\n")); err != nil {
+	if _, err := io.WriteString(w, "\n"); err != nil {
 		return err
 	}
-	return report.DiagnosisList(env.Stdout, diagnoses, opts)
+	if err := report.DiagnosisList(w, k.diagnoses, opts); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, "\n"); err != nil {
+		return err
+	}
+	return report.ReasonList(w, k.reasons, opts)
 }
 
 func completeExplanations(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	rules, diagnoses, err := explanations()
+	k, err := loadKnowledge()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
 	var out []string
-	for _, r := range rules {
-		out = append(out, r.ID+"\t"+r.Title)
-	}
-	for _, d := range diagnoses {
-		out = append(out, d.ID+"\t"+d.Title)
+	for _, t := range k.topics() {
+		out = append(out, t.id+"\t"+t.title)
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }

@@ -16,6 +16,7 @@ import (
 	"retrysafe/internal/engine"
 	"retrysafe/internal/fire"
 	"retrysafe/internal/plan"
+	"retrysafe/internal/strict"
 	"retrysafe/internal/trace"
 )
 
@@ -185,14 +186,19 @@ func (o *runOptions) allowed() (map[trace.Code]bool, error) {
 	for _, name := range o.allowInconclusive {
 		code := trace.Code(name)
 		switch {
-		case code == trace.Unreachable || code == trace.Auth:
+		case code.Allowable():
+		case slices.Contains(trace.InconclusiveCodes(), code):
 			return nil, usagef("", "--allow-inconclusive: %s can never be allowed: nothing would have been tested", name)
-		case !slices.Contains(trace.InconclusiveCodes(), code):
+		case slices.Contains(trace.SkipCodes(), code):
+			return nil, usagef("", "--allow-inconclusive: %s is the code of a skip, which needs no permission", name)
+		default:
 			var known []string
 			for _, c := range trace.InconclusiveCodes() {
-				known = append(known, string(c))
+				if c.Allowable() {
+					known = append(known, string(c))
+				}
 			}
-			return nil, usagef("", "--allow-inconclusive: there is no reason code %q; known are %s", name, strings.Join(known, ", "))
+			return nil, usagef(listExplanations, "--allow-inconclusive: there is no reason code %q%s", name, strict.Suggestion(name, known))
 		}
 		out[code] = true
 	}

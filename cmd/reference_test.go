@@ -7,21 +7,16 @@ import (
 
 	"retrysafe/internal/dialect"
 	"retrysafe/report"
-	"retrysafe/scenarios"
 )
 
 // TestReference holds the reference page to the data that it is made from.
 func TestReference(t *testing.T) {
 	const page = "../scenarios/REFERENCE.md"
-	list, err := scenarios.Builtin()
+	k, err := loadKnowledge()
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, diagnoses, err := explanations()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := report.Catalogue{Scenarios: list, Rules: rules, Diagnoses: diagnoses}
+	c := report.Catalogue{Scenarios: k.scenarios, Rules: k.rules, Diagnoses: k.diagnoses, Reasons: k.reasons}
 	for _, d := range dialect.All() {
 		c.Dialects = append(c.Dialects, dialectText(d))
 	}

@@ -1,9 +1,12 @@
 package cmd
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"retrysafe/internal/dialect"
+	"retrysafe/internal/strict"
 	"retrysafe/report"
 	"retrysafe/scenarios"
 )
@@ -24,21 +27,14 @@ func newScenariosCmd(env Env) *cobra.Command {
 			if name != "" {
 				return showDialect(env, name, opts)
 			}
-			list, err := scenarios.Builtin()
+			k, err := loadKnowledge()
 			if err != nil {
 				return err
 			}
 			if len(args) == 0 {
-				return report.ScenarioList(env.Stdout, list, opts)
+				return report.ScenarioList(env.Stdout, k.scenarios, opts)
 			}
-			var ids []string
-			for _, s := range list {
-				if s.ID == args[0] {
-					return report.ScenarioShow(env.Stdout, s, opts)
-				}
-				ids = append(ids, s.ID)
-			}
-			return unknown("scenario", args[0], ids)
+			return k.show(env.Stdout, args[0], opts)
 		}),
 	}
 	c.Flags().StringVar(&name, "dialect", "", "show what a published convention documents, and so what is asserted under it")
@@ -49,7 +45,7 @@ func newScenariosCmd(env Env) *cobra.Command {
 func showDialect(env Env, name string, opts report.Options) error {
 	d, ok := dialect.Find(name)
 	if !ok {
-		return unknown("dialect", name, dialect.Names())
+		return usagef("", "there is no dialect %q%s (known: %s)", name, strict.DidYouMean(name, dialect.Names()), strings.Join(dialect.Names(), ", "))
 	}
 	return report.Dialect(env.Stdout, dialectText(d), opts)
 }

@@ -3,7 +3,6 @@ package cmd
 import (
 	"errors"
 	"path"
-	"strings"
 
 	"retrysafe/internal/plan"
 	"retrysafe/internal/strict"
@@ -22,10 +21,10 @@ func (j *job) selectWhat() error {
 			j.control = s
 		}
 	}
-	if j.scenarios, err = pick(all, j.opts.scenarios, "scenario", func(s *scenarios.Scenario) string { return s.ID }); err != nil {
+	if j.scenarios, err = pick(all, j.opts.scenarios, "scenario", listScenarios, func(s *scenarios.Scenario) string { return s.ID }); err != nil {
 		return err
 	}
-	j.endpoints, err = pick(j.plan.Endpoints, j.opts.endpoints, "endpoint", func(e plan.Endpoint) string { return e.Name })
+	j.endpoints, err = pick(j.plan.Endpoints, j.opts.endpoints, "endpoint", "retrysafe run --dry-run", func(e plan.Endpoint) string { return e.Name })
 	return err
 }
 
@@ -52,8 +51,8 @@ func planError(err error) error {
 }
 
 // pick gives the items whose names match one of the patterns (shell globs), in the order of the items; all
-// when there are no patterns.
-func pick[T any](items []T, patterns []string, noun string, name func(T) string) ([]T, error) {
+// when there are no patterns. List is the command that shows the names.
+func pick[T any](items []T, patterns []string, noun, list string, name func(T) string) ([]T, error) {
 	if len(patterns) == 0 {
 		return items, nil
 	}
@@ -74,7 +73,7 @@ func pick[T any](items []T, patterns []string, noun string, name func(T) string)
 			}
 		}
 		if !hit {
-			return nil, usagef("", "--%s %q matches nothing%s; there are: %s", noun, p, strict.DidYouMean(p, names), strings.Join(names, ", "))
+			return nil, usagef(list, "--%s %q matches nothing%s", noun, p, strict.Suggestion(p, names))
 		}
 	}
 	var out []T
@@ -86,6 +85,13 @@ func pick[T any](items []T, patterns []string, noun string, name func(T) string)
 	return out, nil
 }
 
-func unknown(noun, name string, known []string) error {
-	return usagef("", "there is no %s %q%s", noun, name, strict.DidYouMean(name, known))
+// The commands that show all names of a kind.
+const (
+	listScenarios    = "retrysafe scenarios"
+	listExplanations = "retrysafe explain"
+)
+
+// unknown is a name that matches nothing: with the nearest known one, and the command that shows them all.
+func unknown(list, noun, name string, known []string) error {
+	return usagef(list, "there is no %s %q%s", noun, name, strict.Suggestion(name, known))
 }

@@ -84,6 +84,11 @@ func (o *serveOptions) run(ctx context.Context, env Env) error {
 	case o.supervise && o.TLS:
 		return usagef("retrysafe serve --supervise", "--supervise and --tls do not go together: a restarted shop would have another certificate")
 	}
+	for _, name := range o.Shop.Faults {
+		if _, known := fixtures.Find(name); !known {
+			return unknown("retrysafe serve --list", "fault or honest variant", name, variantNames())
+		}
+	}
 	if err := o.Validate(); err != nil {
 		return usagef("retrysafe serve --help", "%s", err)
 	}
@@ -140,6 +145,14 @@ func (o *serveOptions) childArgs() []string {
 
 func printLines(env Env, lines []string) {
 	fmt.Fprintln(env.Stdout, strings.Join(lines, "\n"))
+}
+
+func variantNames() []string {
+	var names []string
+	for _, v := range fixtures.Variants() {
+		names = append(names, v.Name)
+	}
+	return names
 }
 
 func completeFaults(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -24,6 +24,8 @@ type Options struct {
 	// Rules is the catalogue that titles, reasons and fixes are taken from. A finding whose rule is not in it
 	// is shown with what the finding itself says.
 	Rules []scenarios.Rule
+	// Reasons is the catalogue that says what to try where a case could not be judged and its record does not say it.
+	Reasons []scenarios.Reason
 	// Verbose adds what the control taught and what each single pass would have caught.
 	Verbose bool
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fatih/color"
@@ -46,6 +47,56 @@ func ExplainDiagnosis(w io.Writer, d scenarios.Diagnosis, o Options) error {
 		}
 	}
 	p.field(0, "explains", strings.Join(names, ", "))
+	return p.flush(w)
+}
+
+// ExplainReason writes what a reason code means, what to try, and whether --allow-inconclusive may name it. The error is that of
+// the writer.
+func ExplainReason(w io.Writer, r scenarios.Reason, o Options) error {
+	p := newPrinter(o)
+	p.hang(0, 2, p.warn, string(verdictOf(r.Code))+"  ", p.bold, string(r.Code))
+	p.para(0, p.bold, r.Title)
+	p.blank()
+	p.field(0, "means", r.Means)
+	p.blank()
+	p.field(0, "try", r.Fix)
+	p.blank()
+	p.field(0, "allow", permission(r.Code))
+	return p.flush(w)
+}
+
+// verdictOf is the verdict of the cases that have the code.
+func verdictOf(c trace.Code) trace.Verdict {
+	if slices.Contains(trace.SkipCodes(), c) {
+		return trace.Skip
+	}
+	return trace.Inconclusive
+}
+
+// permission says what --allow-inconclusive does about a code.
+func permission(c trace.Code) string {
+	switch {
+	case c.Allowable():
+		return "--allow-inconclusive " + string(c) + " turns such cases into skips, which do not change the exit code"
+	case verdictOf(c) == trace.Skip:
+		return "a skip does not change the exit code, so there is nothing to allow"
+	}
+	return "never: --allow-inconclusive refuses it, because nothing would have been tested"
+}
+
+// ReasonList writes a table of reason codes, in the order given, for `retrysafe explain` without an argument. The error is that
+// of the writer.
+func ReasonList(w io.Writer, list []scenarios.Reason, o Options) error {
+	p := newPrinter(o)
+	var rows []row
+	for _, r := range list {
+		rows = append(rows, row{id: string(r.Code), note: string(verdictOf(r.Code)), text: r.Title})
+	}
+	if err := p.list(rows, "reason code", "verdict", "what happened"); err != nil {
+		return err
+	}
+	p.blank()
+	p.para(0, p.dim, "retrysafe explain CODE says what it means and what to try")
 	return p.flush(w)
 }
 

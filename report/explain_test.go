@@ -87,6 +87,8 @@ func TestDocumentationGolden(t *testing.T) {
 		{"diagnoses.txt", func(w io.Writer, o Options) error {
 			return DiagnosisList(w, []scenarios.Diagnosis{testDiagnosis()}, o)
 		}, Options{}},
+		{"explain-reason.txt", func(w io.Writer, o Options) error { return ExplainReason(w, testReasons()[0], o) }, Options{Width: 80}},
+		{"reasons.txt", func(w io.Writer, o Options) error { return ReasonList(w, testReasons(), o) }, Options{}},
 		{"rules.txt", func(w io.Writer, o Options) error { return RuleList(w, testRules(), o) }, Options{Color: true}},
 		{"scenarios.txt", func(w io.Writer, o Options) error { return ScenarioList(w, testScenarios(), o) }, Options{}},
 		{"scenarios-40.txt", func(w io.Writer, o Options) error { return ScenarioList(w, testScenarios(), o) }, Options{Width: 40}},

@@ -8,6 +8,7 @@ import (
 	"github.com/fatih/color"
 	"github.com/olekukonko/tablewriter/pkg/twwidth"
 
+	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
 )
 
@@ -25,6 +26,7 @@ type printer struct {
 	width   int
 	verbose bool
 	rules   map[string]scenarios.Rule
+	reasons map[trace.Code]scenarios.Reason
 	// explained holds the rules whose reason and fix were shown already.
 	explained map[string]bool
 }
@@ -35,6 +37,7 @@ func newPrinter(o Options) *printer {
 		width:     DefaultWidth,
 		verbose:   o.Verbose,
 		rules:     make(map[string]scenarios.Rule, len(o.Rules)),
+		reasons:   make(map[trace.Code]scenarios.Reason, len(o.Reasons)),
 		explained: map[string]bool{},
 	}
 	if o.Width != 0 {
@@ -42,6 +45,9 @@ func newPrinter(o Options) *printer {
 	}
 	for _, r := range o.Rules {
 		p.rules[r.ID] = r
+	}
+	for _, r := range o.Reasons {
+		p.reasons[r.Code] = r
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
 )
 
@@ -13,6 +14,7 @@ type Catalogue struct {
 	Scenarios []*scenarios.Scenario
 	Rules     []scenarios.Rule
 	Diagnoses []scenarios.Diagnosis
+	Reasons   []scenarios.Reason
 	Dialects  []DialectText
 }
 
@@ -23,7 +25,7 @@ type DialectText struct {
 	Lines []string
 }
 
-// Reference writes the reference page in Markdown: every scenario, rule, diagnosis and dialect. The error is that of the
+// Reference writes the reference page in Markdown: every scenario, rule, diagnosis, reason code and dialect. The error is that of the
 // writer.
 func Reference(w io.Writer, c Catalogue) error {
 	var b strings.Builder
@@ -45,6 +47,17 @@ func Reference(w io.Writer, c Catalogue) error {
 	b.WriteString("\n## Diagnoses\n\nThe likely cause behind the findings of one endpoint. An endpoint gets the fewest that explain all it was found to break.\n")
 	for _, d := range c.Diagnoses {
 		fmt.Fprintf(&b, "\n### %s\n\n**%s**\n\n%s\n\n*Fix:* %s\n\n```\n%s\n```\n", d.ID, d.Title, flat(d.Why), flat(d.Fix), strings.TrimRight(d.Example, "\n"))
+	}
+	b.WriteString("\n## Reason codes\n\nWhy a case is inconclusive, or skipped. `--allow-inconclusive CODE` turns those that it may name into skips.\n\n" +
+		"| code | verdict | may be allowed | what happened | what to try |\n|---|---|---|---|---|\n")
+	for _, r := range c.Reasons {
+		allowed := ""
+		if r.Code.Allowable() {
+			allowed = "yes"
+		} else if verdictOf(r.Code) == trace.Inconclusive {
+			allowed = "never"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s. %s | %s |\n", r.Code, verdictOf(r.Code), allowed, r.Title, flat(r.Means), flat(r.Fix))
 	}
 	b.WriteString("\n## Dialects\n\nPublished conventions. What one does not document is not asserted under it.\n")
 	for _, d := range c.Dialects {

@@ -44,6 +44,13 @@ func testRules() []scenarios.Rule {
 	}
 }
 
+func testReasons() []scenarios.Reason {
+	return []scenarios.Reason{
+		{Code: trace.ControlUnsound, Title: "The first requests failed", Means: "Nothing is claimed.", Fix: "make one plain request work first"},
+		{Code: trace.Interrupted, Title: "The run was stopped", Means: "What was judged stands.", Fix: "run it again"},
+	}
+}
+
 func testInfo() trace.Info {
 	return trace.Info{
 		ID: "0af7651916cd43dd8448eb211c80319c", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), ElapsedMS: 8412,

@@ -34,7 +34,7 @@ func TestTerminalGolden(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			tt.opts.Rules = testRules()
+			tt.opts.Rules, tt.opts.Reasons = testRules(), testReasons()
 			var out bytes.Buffer
 			if err := Terminal(&out, tt.run, tt.opts); err != nil {
 				t.Fatal(err)

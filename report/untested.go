@@ -128,7 +128,7 @@ func (p *printer) gap(run *trace.Run, g gap) {
 	}
 	p.para(4, p.plain, text)
 	if !g.enabled {
-		p.styled(4, "try", p.plain, hint(g.reason, g.detail))
+		p.styled(4, "try", p.plain, p.hint(g.reason, g.detail))
 	}
 }
 

@@ -1,8 +1,8 @@
-// Package scenarios holds the scripts that are run against endpoints, the rules that they can find broken, and the
-// causes that broken rules point at.
+// Package scenarios holds the scripts that are run against endpoints, the rules that they can find broken, the
+// diagnoses that broken rules point at, and the reasons for which a case is not judged.
 //
 // The scripts are the *.yaml files of this folder, written in the language that users have too; rules.yaml is
-// the catalogue of rules, diagnoses.yaml that of causes. Builtin, Load and Parse decode scripts strictly: a label, a reading, a key letter or
+// the catalogue of rules, diagnoses.yaml that of diagnoses, reasons.yaml that of reason codes. Builtin, Load and Parse decode scripts strictly: a label, a reading, a key letter or
 // a rule that matches nothing is a mistake with its place in the file. Adding a scenario is adding a file.
 package scenarios
 
@@ -77,7 +77,7 @@ func builtinNames() ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if e.Name() != rulesFile && e.Name() != diagnosesFile {
+		if !slices.Contains([]string{rulesFile, diagnosesFile, reasonsFile}, e.Name()) {
 			names = append(names, strings.TrimSuffix(e.Name(), ".yaml"))
 		}
 	}

@@ -39,8 +39,8 @@ func TestBuiltin(t *testing.T) {
 		t.Errorf("those without a place are not sorted: %v", rest)
 	}
 	files, err := filepath.Glob("*.yaml")
-	if err != nil || len(files) != len(list)+2 {
-		t.Errorf("%d files for %d scenarios and the two catalogues, %v", len(files), len(list), err)
+	if err != nil || len(files) != len(list)+3 {
+		t.Errorf("%d files for %d scenarios and the three catalogues, %v", len(files), len(list), err)
 	}
 }
 

@@ -48,7 +48,7 @@ func conclude(in *Input, r trace.Result, why *trace.Reason) trace.Result {
 		r.Verdict, r.Detail = trace.Fail, "the plan requires this scenario, but it was skipped: "+why.Detail
 	case skips(why.Code):
 		r.Verdict = trace.Skip
-	case in.Allow[why.Code] && why.Code != trace.Unreachable && why.Code != trace.Auth:
+	case in.Allow[why.Code] && why.Code.Allowable():
 		r.Verdict, r.Reason = trace.Skip, trace.Allowed
 		r.Detail = "inconclusive (" + string(why.Code) + "), which --allow-inconclusive permits: " + why.Detail
 	default:

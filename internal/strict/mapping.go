@@ -1,7 +1,6 @@
 package strict
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -56,7 +55,7 @@ func (v Value) Object(fields ...string) Object {
 	o := Object{value: v, entries: v.Entries()}
 	for _, e := range o.entries {
 		if !slices.Contains(fields, e.Key.Value) {
-			e.Errorf("unknown field %s%s", e.Key.Show(), suggestion(e.Key.Value, fields))
+			e.Errorf("unknown field %s%s", e.Key.Show(), Suggestion(e.Key.Value, fields))
 		}
 	}
 	return o
@@ -111,14 +110,4 @@ func article(noun string) string {
 		return "an"
 	}
 	return "a"
-}
-
-// suggestion ends a message about an unknown name: the nearest known name, and all of them where they fit a line.
-func suggestion(name string, known []string) string {
-	const short = 100 // characters; a longer list hides the message
-	near := DidYouMean(name, known)
-	if list := strings.Join(known, ", "); len(list) <= short {
-		return fmt.Sprintf("%s (known: %s)", near, list)
-	}
-	return near
 }

@@ -1,6 +1,9 @@
 package strict
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // DidYouMean ends a message about a name that matches nothing: `; did you mean "x"?` with the nearest known
 // name, or nothing when none is near. At equal distance the first one wins.
@@ -16,6 +19,16 @@ func DidYouMean(name string, known []string) string {
 		return ""
 	}
 	return fmt.Sprintf("; did you mean %q?", best)
+}
+
+// Suggestion ends a message about an unknown name: DidYouMean, and all known names where they fit a line.
+func Suggestion(name string, known []string) string {
+	const short = 100 // characters; a longer list hides the message
+	near := DidYouMean(name, known)
+	if list := strings.Join(known, ", "); list != "" && len(list) <= short {
+		return fmt.Sprintf("%s (known: %s)", near, list)
+	}
+	return near
 }
 
 // distance counts insertions, deletions, replacements and swaps of neighbours (optimal string alignment).

@@ -1,5 +1,7 @@
 package trace
 
+import "slices"
+
 // Class is how one answer reads. The order in which the classes are tried is the order here.
 type Class string
 
@@ -252,6 +254,17 @@ const (
 	// WaitTooLong: the scenario would wait longer than limits.wait.
 	WaitTooLong Code = "wait-too-long"
 )
+
+// Allowable reports whether --allow-inconclusive may name the code: one that leaves a case inconclusive, and does not say that
+// nothing was tested at all.
+func (c Code) Allowable() bool {
+	return c != Unreachable && c != Auth && slices.Contains(InconclusiveCodes(), c)
+}
+
+// SkipCodes lists the codes that a skipped case can have.
+func SkipCodes() []Code {
+	return []Code{Needs, NotApplicable, PlanSkip, Allowed, LeftOut, NotDue, WaitTooLong}
+}
 
 // InconclusiveCodes lists the codes that an inconclusive case can have.
 func InconclusiveCodes() []Code {
