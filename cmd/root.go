@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"retrysafe/internal/strict"
 	"retrysafe/report"
@@ -105,7 +106,7 @@ Exit codes: 0 nothing failed; 1 violations; 2 wrong usage or plan, nothing was s
 		Version:       env.Version,
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef(c.CommandPath()+" --help", "%s", err)
+		return usagef(c.CommandPath()+" --help", "%s%s", err, nearestFlag(c, err))
 	})
 	root.PersistentFlags().String("color", "auto", "colour the output: auto, always or never")
 	root.AddCommand(
@@ -114,6 +115,21 @@ Exit codes: 0 nothing failed; 1 violations; 2 wrong usage or plan, nothing was s
 		newScenariosCmd(env), newExplainCmd(env), newVersionCmd(env),
 	)
 	return root
+}
+
+// nearestFlag ends the message about an unknown flag with the nearest one of the command; empty for other mistakes.
+func nearestFlag(c *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, "--"+f.Name)
+		}
+	})
+	return strict.DidYouMean("--"+unknown.GetSpecifiedName(), known)
 }
 
 // exitCode says on standard error what went wrong, and maps it to a code.
