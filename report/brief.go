@@ -6,7 +6,7 @@ import (
 	"retrysafe/internal/trace"
 )
 
-// Brief writes a run in short: a heading with about below it, a line for each case, the likely causes with their fixes, and for
+// Brief writes a run in short: a heading with about below it, a line for each case, the diagnoses with their fixes, and for
 // each finding what was expected and what came. The error is that of the writer.
 func Brief(w io.Writer, heading, about string, run *trace.Run, o Options) error {
 	p := newPrinter(o)
@@ -19,7 +19,7 @@ func Brief(w io.Writer, heading, about string, run *trace.Run, o Options) error 
 		p.cases(ep)
 		for j := range ep.Diagnoses {
 			p.blank()
-			p.styled(2, "cause", p.bold, ep.Diagnoses[j].Title)
+			p.styled(2, "diagnosis", p.bold, ep.Diagnoses[j].Title)
 			p.remedy(2, &ep.Diagnoses[j])
 		}
 		for _, f := range findingsOf(ep) {

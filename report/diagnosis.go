@@ -11,7 +11,7 @@ import (
 
 // diagnosis names the likely cause of several findings first: it is what one reads and repairs.
 func (p *printer) diagnosis(run *trace.Run, ep *trace.Endpoint, d *trace.Diagnosis) {
-	p.styled(2, "cause", p.bold, d.Title)
+	p.styled(2, "diagnosis", p.bold, d.Title)
 	p.field(2, "why", d.Why)
 	p.remedy(2, d)
 	p.raw(2, p.label.Sprint("symptoms"))
@@ -29,7 +29,7 @@ func (p *printer) remedy(indent int, d *trace.Diagnosis) {
 	p.code(indent, "example", d.Example)
 }
 
-// symptom is one rule that was broken for the same cause.
+// symptom is one rule that was broken for the same reason.
 type symptom struct {
 	rule      string
 	scenarios []string

@@ -26,11 +26,11 @@ func Explain(w io.Writer, rule scenarios.Rule, o Options) error {
 	return p.flush(w)
 }
 
-// ExplainDiagnosis writes how a pattern of findings shows a cause, how to repair it, and which findings it
+// ExplainDiagnosis writes how a pattern of findings shows a diagnosis, how to repair it, and which findings it
 // explains. The error is that of the writer.
 func ExplainDiagnosis(w io.Writer, d scenarios.Diagnosis, o Options) error {
 	p := newPrinter(o)
-	p.hang(0, 2, p.label, "cause  ", p.bold, d.ID)
+	p.hang(0, 2, p.label, "diagnosis  ", p.bold, d.ID)
 	p.para(0, p.bold, d.Title)
 	p.blank()
 	p.field(0, "why", d.Why)

@@ -27,7 +27,7 @@ func findingsOf(ep *trace.Endpoint) []found {
 	for i := range ep.Cases {
 		c := &ep.Cases[i]
 		for j := range c.Findings {
-			all = append(all, found{c, &c.Findings[j], cause(ep, c.Scenario, c.Findings[j].Rule)})
+			all = append(all, found{c, &c.Findings[j], diagnosisOf(ep, c.Scenario, c.Findings[j].Rule)})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b found) int {
@@ -42,8 +42,8 @@ func findingsOf(ep *trace.Endpoint) []found {
 	return all
 }
 
-// cause is the diagnosis that explains a finding; nil when none does.
-func cause(ep *trace.Endpoint, scenario, rule string) *trace.Diagnosis {
+// diagnosisOf is the diagnosis that explains a finding; nil when none does.
+func diagnosisOf(ep *trace.Endpoint, scenario, rule string) *trace.Diagnosis {
 	for i := range ep.Diagnoses {
 		if slices.Contains(ep.Diagnoses[i].Symptoms, trace.Symptom{Scenario: scenario, Rule: rule}) {
 			return &ep.Diagnoses[i]
@@ -112,10 +112,10 @@ func (p *printer) advice(id, why, fix string) {
 	p.styled(4, "more", p.dim, "retrysafe explain "+id)
 }
 
-// refer names the cause that was told above where there are several, and, once in a report, where to read about the rule.
+// refer names the diagnosis that was told above where there are several, and, once in a report, where to read about the rule.
 func (p *printer) refer(ep *trace.Endpoint, d *trace.Diagnosis, rule string) {
 	if len(ep.Diagnoses) > 1 {
-		p.styled(4, "cause", p.dim, "as above: "+d.Title)
+		p.styled(4, "diagnosis", p.dim, "as above: "+d.Title)
 	}
 	if !p.explained[rule] {
 		p.explained[rule] = true

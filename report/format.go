@@ -100,7 +100,7 @@ func worst(c *trace.Case) *trace.Finding {
 	return &c.Findings[0]
 }
 
-// account tells all of a finding in plain text: both sides, counts, cause, fix and lines to copy.
+// account tells all of a finding in plain text: both sides, counts, diagnosis, fix and lines to copy.
 func account(ep *trace.Endpoint, c *trace.Case, f *trace.Finding, rules []scenarios.Rule) string {
 	var b strings.Builder
 	rule := ruleOf(rules, f.Rule)
@@ -113,8 +113,8 @@ func account(ep *trace.Endpoint, c *trace.Case, f *trace.Finding, rules []scenar
 		n := f.Counts[name]
 		fmt.Fprintf(&b, "counts:   %s went from %d to %d, expected %d\n", oneLine(name), n.Before, n.After, n.Expected)
 	}
-	if d := cause(ep, c.Scenario, f.Rule); d != nil {
-		fmt.Fprintf(&b, "\nlikely: %s\nfix:    %s\n", clean(d.Title), clean(d.Fix))
+	if d := diagnosisOf(ep, c.Scenario, f.Rule); d != nil {
+		fmt.Fprintf(&b, "\ndiagnosis: %s\nfix:       %s\n", clean(d.Title), clean(d.Fix))
 	} else if rule.Fix != "" {
 		fmt.Fprintf(&b, "\nfix: %s\n", rule.Fix)
 	}

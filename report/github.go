@@ -54,7 +54,7 @@ func GitHub(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 	return err
 }
 
-// fixOf is what the cause of a finding, or else its rule, says to change.
+// fixOf is what the diagnosis of a finding, or else its rule, says to change.
 func fixOf(f found, rules []scenarios.Rule) string {
 	if f.d != nil {
 		return clean(f.d.Fix)

@@ -23,7 +23,7 @@ const KindsShown = 25
 const namesShown = 8
 
 // KindOf says what is to be said about an endpoint, as far as it can be said about others in one go: the verdict with the
-// causes, the rules that no cause explains, or the reasons why nothing could be judged. Empty for an endpoint that passed or
+// diagnoses, the rules that no diagnosis explains, or the reasons why nothing could be judged. Empty for an endpoint that passed or
 // was skipped.
 func KindOf(ep *trace.Endpoint) string {
 	if settled(ep) {
@@ -31,12 +31,12 @@ func KindOf(ep *trace.Endpoint) string {
 	}
 	said := map[string]bool{}
 	for i := range ep.Diagnoses {
-		said["cause "+ep.Diagnoses[i].ID] = true
+		said["diagnosis "+ep.Diagnoses[i].ID] = true
 	}
 	for i := range ep.Cases {
 		c := &ep.Cases[i]
 		for _, f := range c.Findings {
-			if cause(ep, c.Scenario, f.Rule) == nil {
+			if diagnosisOf(ep, c.Scenario, f.Rule) == nil {
 				said["rule "+f.Rule] = true
 			}
 		}
@@ -114,7 +114,7 @@ func (p *printer) short(k *alike) {
 	p.blank()
 	p.hang(0, 2, p.of(ep.Verdict), badge(ep.Verdict), p.bold, names(k.endpoints))
 	for i := range ep.Diagnoses {
-		p.styled(2, "cause", p.plain, ep.Diagnoses[i].Title)
+		p.styled(2, "diagnosis", p.plain, ep.Diagnoses[i].Title)
 	}
 	if len(ep.Diagnoses) == 0 {
 		_, text, _ := strings.Cut(KindOf(ep), "; ")

@@ -13,7 +13,7 @@ import (
 // mostMarkdown is how long the text may get: GitHub takes step summaries of up to 1 MiB and drops longer ones whole.
 const mostMarkdown = 900 << 10
 
-// Markdown writes a summary in GitHub's Markdown: the verdict and what it covers, endpoint by endpoint the causes and each
+// Markdown writes a summary in GitHub's Markdown: the verdict and what it covers, endpoint by endpoint the diagnoses and each
 // finding to unfold, and what was not tested. It ends early rather than become longer than GitHub takes.
 func Markdown(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 	c := coverageOf(run)

@@ -16,8 +16,8 @@ import (
 // line needs 14 columns for the verdict, 24 for the id and 30 for title, rounds and time.
 const narrowBelow = 72
 
-// labelColumns is the width of the longest label, "expected", and two spaces.
-const labelColumns = 10
+// labelColumns is the width of the longest label, "diagnosis", and two spaces.
+const labelColumns = 11
 
 // printer collects the text of one report.
 type printer struct {

@@ -85,7 +85,7 @@ func orElse(s, fallback string) string {
 	return s
 }
 
-// endpoint writes the verdict and its coverage, the likely causes with their symptoms, a line for each case, and the
+// endpoint writes the verdict and its coverage, the diagnoses with their symptoms, a line for each case, and the
 // evidence of every finding.
 func (p *printer) endpoint(run *trace.Run, ep *trace.Endpoint) {
 	p.blank()
