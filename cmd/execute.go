@@ -273,6 +273,7 @@ func writeReports(env Env, j *job, r *trace.Run, look report.Options, doc *repor
 			out = env.Stderr
 		}
 		look.Rules, look.Reasons, look.Verbose = j.rules, j.reasons, j.opts.verbose
+		look.Fields = report.PlanFields{Plan: plan.Fields(), Endpoint: plan.EndpointFields()}
 		if err := report.Terminal(out, r, look); err != nil && failed == nil {
 			failed = err
 		}

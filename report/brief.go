@@ -6,7 +6,7 @@ import (
 	"retrysafe/internal/trace"
 )
 
-// Brief writes a run in short: a heading with about below it, a line for each case, the diagnoses with their fixes, and for
+// Brief writes a run in short: a heading with about below it, a line for each case that broke a rule, the names of the others, the diagnoses with their fixes, and for
 // each finding what was expected and what came. The error is that of the writer.
 func Brief(w io.Writer, heading, about string, run *trace.Run, o Options) error {
 	p := newPrinter(o)
@@ -17,6 +17,10 @@ func Brief(w io.Writer, heading, about string, run *trace.Run, o Options) error 
 	for i := range run.Endpoints {
 		ep := &run.Endpoints[i]
 		p.cases(ep)
+		p.named(ep, trace.Pass)
+		p.named(ep, trace.Inconclusive)
+		p.named(ep, trace.Error)
+		p.named(ep, trace.Skip)
 		for j := range ep.Diagnoses {
 			p.blank()
 			p.styled(2, "diagnosis", p.bold, ep.Diagnoses[j].Title)

@@ -19,23 +19,42 @@ const (
 	leastTitle = 30
 )
 
-// cases writes one line for each case that the endpoint is of the right kind for: verdict, scenario, title, rounds and
-// copies, time.
+// cases writes one line for each case that broke a rule, in verbose reports for every case: verdict, scenario, title, rounds
+// and copies, time.
 func (p *printer) cases(ep *trace.Endpoint) {
+	var shown []*trace.Case
 	ids := 0
 	for i := range ep.Cases {
-		ids = max(ids, twwidth.Width(oneLine(ep.Cases[i].Scenario)))
+		c := &ep.Cases[i]
+		if p.verbose || c.Verdict == trace.Fail || c.Verdict == trace.Warn {
+			shown = append(shown, c)
+			ids = max(ids, twwidth.Width(oneLine(c.Scenario)))
+		}
 	}
 	ids = min(ids, p.width/3)
-	for i := range ep.Cases {
-		if ep.Cases[i].NotApplicable() && !p.verbose {
-			continue
-		}
+	for _, c := range shown {
 		if p.narrow() {
-			p.narrowCase(&ep.Cases[i])
+			p.narrowCase(c)
 		} else {
-			p.caseLine(&ep.Cases[i], ids)
+			p.caseLine(c, ids)
 		}
+		if c.Verdict == trace.Fail && c.Reason != "" { // required by the plan, and not run
+			p.para(4, p.plain, limit(c.Detail, longValue))
+			p.remedyOf(gapOf(ep.Name, c))
+		}
+	}
+}
+
+// named writes how many cases have a verdict, and which ones: what needs no line of its own. What does not apply is left out.
+func (p *printer) named(ep *trace.Endpoint, v trace.Verdict) {
+	var ids []string
+	for i := range ep.Cases {
+		if c := &ep.Cases[i]; c.Verdict == v && !c.NotApplicable() {
+			ids = append(ids, oneLine(c.Scenario))
+		}
+	}
+	if len(ids) > 0 {
+		p.hang(2, 4, p.of(v), fmt.Sprintf("%s %d %s  ", symbol(v), len(ids), v), p.plain, strings.Join(ids, ", "))
 	}
 }
 

@@ -9,18 +9,25 @@ import (
 	"retrysafe/internal/trace"
 )
 
-// diagnosis names the likely cause of several findings first: it is what one reads and repairs.
+// diagnosis names the likely cause of several findings first: it is what one reads and repairs. Why and how is told once in a report.
 func (p *printer) diagnosis(run *trace.Run, ep *trace.Endpoint, d *trace.Diagnosis) {
 	p.styled(2, "diagnosis", p.bold, d.Title)
-	p.field(2, "why", d.Why)
-	p.remedy(2, d)
+	told := p.told[d.ID]
+	if told == "" {
+		p.field(2, "why", d.Why)
+		p.remedy(2, d)
+	}
 	p.raw(2, p.label.Sprint("symptoms"))
 	for _, s := range symptomsOf(ep, d) {
 		mark, style := p.grade(run, s.worst)
 		p.hang(4, 2, style, mark, p.plain, s.rule+" in "+strings.Join(s.scenarios, ", "))
 	}
+	if told != "" {
+		p.styled(2, "fix", p.dim, "as above for "+oneLine(told))
+		return
+	}
+	p.told[d.ID] = ep.Name
 	p.styled(2, "more", p.dim, "retrysafe explain "+oneLine(d.ID))
-	p.blank()
 }
 
 // remedy says what to change, in words and as code.

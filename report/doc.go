@@ -26,8 +26,16 @@ type Options struct {
 	Rules []scenarios.Rule
 	// Reasons is the catalogue that says what to try where a case could not be judged and its record does not say it.
 	Reasons []scenarios.Reason
+	// Fields are those of a plan, so that a line that would enable something can be shown where it belongs. The zero value
+	// leaves that open.
+	Fields PlanFields
 	// Verbose adds what the control taught and what each single pass would have caught.
 	Verbose bool
+}
+
+// PlanFields are the names of the fields that a plan has at its top level, and in an endpoint.
+type PlanFields struct {
+	Plan, Endpoint []string
 }
 
 // The widths of text, in columns.

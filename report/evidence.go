@@ -72,7 +72,7 @@ func telling(found []*trace.Exchange, most int) []*trace.Exchange {
 }
 
 func (p *printer) evidenceTable(rows [][]string) {
-	p.raw(4, p.label.Sprint("evidence")+p.dim.Sprint("  times in ms since the first of these requests began"))
+	p.raw(4, p.label.Sprint("evidence")+p.dim.Sprint("   times in ms since the first of these requests began"))
 	widths := make([]int, len(rows[0])-1)
 	for _, row := range rows {
 		for i := range widths {

@@ -76,7 +76,7 @@ func (p *printer) finding(run *trace.Run, ep *trace.Endpoint, found found) {
 	p.blank()
 	p.field(4, "expected", limit(f.Expected, longValue))
 	p.field(4, "actual", limit(f.Actual, longValue))
-	p.field(4, "counts", counts(f.Counts))
+	p.field(4, "counts", counts(f))
 	if c.Uncounted {
 		p.field(4, "counts", "no counter backed this: effects were judged by creation fields alone")
 	}
@@ -136,11 +136,14 @@ func (p *printer) byHand(lines []string) {
 	}
 }
 
-// counts are the counters before and after, one a line.
-func counts(changes map[string]trace.CountChange) string {
+// counts are the counters before and after, one a line; those that the finding's own words show are left out.
+func counts(f *trace.Finding) string {
 	var lines []string
-	for _, name := range slices.Sorted(maps.Keys(changes)) {
-		c := changes[name]
+	for _, name := range slices.Sorted(maps.Keys(f.Counts)) {
+		c := f.Counts[name]
+		if strings.Contains(f.Actual, fmt.Sprintf("%s %+d (%d -> %d)", name, c.After-c.Before, c.Before, c.After)) {
+			continue
+		}
 		lines = append(lines, fmt.Sprintf("%s went from %d to %d, expected %d", oneLine(name), c.Before, c.After, c.Expected))
 	}
 	return strings.Join(lines, "\n")

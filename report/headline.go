@@ -19,17 +19,17 @@ type coverage struct {
 	enable []enabling
 }
 
-// enabling is a piece of plan, or a flag, and the cases that it would enable.
+// enabling is a piece of plan, or a flag, and how many cases it would enable.
 type enabling struct {
 	text  string
-	cases places
+	cases int
 }
 
 func coverageOf(run *trace.Run) coverage {
 	var c coverage
 	for i := range run.Endpoints {
 		for j := range run.Endpoints[i].Cases {
-			c.add(&run.Endpoints[i], &run.Endpoints[i].Cases[j])
+			c.add(&run.Endpoints[i].Cases[j])
 		}
 	}
 	return c
@@ -38,7 +38,7 @@ func coverageOf(run *trace.Run) coverage {
 // total is how many behaviours there are.
 func (c *coverage) total() int { return c.proved + c.violated + c.untested + c.failed }
 
-func (c *coverage) add(ep *trace.Endpoint, k *trace.Case) {
+func (c *coverage) add(k *trace.Case) {
 	if k.NotApplicable() {
 		c.notApplicable++
 		return
@@ -58,26 +58,24 @@ func (c *coverage) add(ep *trace.Endpoint, k *trace.Case) {
 	default:
 		c.untested++
 		judged = false
-		c.enables(k.Enable, ep.Name, k.Scenario)
+		c.enables(k.Enable)
 	}
 	if judged && k.Uncounted {
 		c.uncounted++
 	}
 }
 
-func (c *coverage) enables(text, endpoint, scenario string) {
+func (c *coverage) enables(text string) {
 	if text = strings.TrimRight(text, " \n"); text == "" {
 		return
 	}
 	for i := range c.enable {
 		if c.enable[i].text == text {
-			c.enable[i].cases.add(endpoint, scenario)
+			c.enable[i].cases++
 			return
 		}
 	}
-	e := enabling{text: text}
-	e.cases.add(endpoint, scenario)
-	c.enable = append(c.enable, e)
+	c.enable = append(c.enable, enabling{text, 1})
 }
 
 // incomplete reports whether something that could have been tested was not.
@@ -111,8 +109,13 @@ func (c coverage) String() string {
 }
 
 // counts is String without what would enable more.
-func (c coverage) counts() string {
-	parts := []string{fmt.Sprintf("%d of %s proved", c.proved, plural(c.total(), "behaviour"))}
+func (c coverage) counts() string { return c.parts(plural(c.total(), "behaviour")) }
+
+// short is counts where it is plain that behaviours are counted.
+func (c coverage) short() string { return c.parts(fmt.Sprint(c.total())) }
+
+func (c coverage) parts(total string) string {
+	parts := []string{fmt.Sprintf("%d of %s proved", c.proved, total)}
 	if c.warned > 0 {
 		parts[0] += fmt.Sprintf(" (%d with warnings)", c.warned)
 	}
@@ -131,7 +134,7 @@ func (c coverage) counts() string {
 func (c *coverage) enabled() int {
 	n := 0
 	for _, e := range c.enable {
-		n += e.cases.n
+		n += e.cases
 	}
 	return n
 }

@@ -150,7 +150,7 @@ func (p *printer) fold(run *trace.Run, v trace.Verdict) {
 func provedOf(ep *trace.Endpoint) int {
 	var c coverage
 	for i := range ep.Cases {
-		c.add(ep, &ep.Cases[i])
+		c.add(&ep.Cases[i])
 	}
 	return c.proved
 }

@@ -49,8 +49,10 @@ func Markdown(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 	}
 	if len(c.enable) > 0 {
 		b.WriteString("\n<details><summary>To test more</summary>\n\n")
-		for _, e := range c.enable {
-			fmt.Fprintf(&b, "For %s:\n\n%s\n", mdText(e.cases.among(len(run.Endpoints))), mdBlock("yaml", e.text))
+		for _, g := range gapsOf(run) {
+			if g.enable != "" {
+				fmt.Fprintf(&b, "For %s:\n\n%s\n", mdText(g.cases.among(len(run.Endpoints))), mdBlock("yaml", g.enable))
+			}
 		}
 		b.WriteString("</details>\n")
 	}

@@ -27,8 +27,13 @@ type printer struct {
 	verbose bool
 	rules   map[string]scenarios.Rule
 	reasons map[trace.Code]scenarios.Reason
+	fields  PlanFields
+	// planWords is what the plan is called: "a plan" where there was none.
+	planWords string
 	// explained holds the rules whose reason and fix were shown already.
 	explained map[string]bool
+	// told holds the endpoint at which a diagnosis was told in full, by the diagnosis' id.
+	told map[string]string
 }
 
 func newPrinter(o Options) *printer {
@@ -36,9 +41,12 @@ func newPrinter(o Options) *printer {
 		palette:   newPalette(o.Color),
 		width:     DefaultWidth,
 		verbose:   o.Verbose,
+		fields:    o.Fields,
+		planWords: "the plan",
 		rules:     make(map[string]scenarios.Rule, len(o.Rules)),
 		reasons:   make(map[trace.Code]scenarios.Reason, len(o.Reasons)),
 		explained: map[string]bool{},
+		told:      map[string]string{},
 	}
 	if o.Width != 0 {
 		p.width = min(max(o.Width, MinWidth), MaxWidth)

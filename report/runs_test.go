@@ -51,6 +51,11 @@ func testReasons() []scenarios.Reason {
 	}
 }
 
+func testFields() PlanFields {
+	return PlanFields{Plan: []string{"counters", "hooks", "replicas", "endpoints"},
+		Endpoint: []string{"counters", "required", "key_lifetime", "fail", "double_click"}}
+}
+
 func testInfo() trace.Info {
 	return trace.Info{
 		ID: "0af7651916cd43dd8448eb211c80319c", Started: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), ElapsedMS: 8412,
@@ -237,6 +242,33 @@ func greenButEmpty() *trace.Run {
 		skipped("delayed-expiry", "Replayed before the key's lifetime ends, executed again after it", "the lifetime of keys is not stated", "key_lifetime: 24h"))
 	run.Summary.Cases.Skip = 2
 	return run
+}
+
+// untestedRun has two endpoints with one diagnosis, and a gap of every kind.
+func untestedRun() *trace.Run {
+	gaps := func() []trace.Case {
+		return []trace.Case{
+			skipped("double-click", "Two identical requests without a key", "the plan does not say that they must be one", "double_click: one"),
+			skipped("crash-in-flight", "The process dies while it works", `the plan has no hook "crash"`,
+				"hooks: {crash: {exec: [docker, compose, kill, -s, KILL, api], then: [docker, compose, start, api], ready: GET /health}}"),
+			skipped("retry-storm", "Fifty copies", "it disturbs others who use the system", "--allow-disruptive"),
+			skipped("many-keys-between", "Many other keys", "it disturbs others who use the system", "--allow-disruptive"),
+			skipped("client-timeout", "The client goes away", "nothing counts the effects", `counters: {NAME: {http: "GET /PATH?reference={{marker}}", value: $.count}}`),
+			{Scenario: "repeated-delete", Title: "The same DELETE again", Result: trace.Result{Verdict: trace.Skip, Reason: trace.NotApplicable}},
+		}
+	}
+	orders, refunds := brokenOrders(), brokenOrders()
+	orders.Cases = append(orders.Cases[:4], gaps()...)
+	refunds.Name, refunds.Line, refunds.Cases = "create refund", 31, append(refunds.Cases[:4], gaps()...)
+	refunds.Cases = append(refunds.Cases, trace.Case{Scenario: "in-progress-copy", Title: "Copies that arrive while the first request runs",
+		Result: trace.Result{Verdict: trace.Inconclusive, Reason: trace.Interrupted, Detail: "the run ended before the case did"}})
+	refunds.Cases = append(refunds.Cases, trace.Case{Scenario: "missing-key", Title: "A request without a key", Result: trace.Result{Verdict: trace.Fail,
+		Reason: trace.Needs, Detail: "the plan requires this scenario, but it was skipped: nothing says that a key is required", Enable: "required: true"}})
+	good := passRun().Endpoints[0]
+	good.Name, good.Request = "create cart", "POST /carts"
+	return &trace.Run{Schema: trace.SchemaV1, Info: testInfo(), Endpoints: []trace.Endpoint{good, orders, refunds},
+		Summary: trace.Summary{Verdict: trace.Fail, ExitCode: 1, Requests: 99,
+			Cases: trace.Tally{Pass: 6, Fail: 5, Skip: 10, Inconclusive: 1, NotApplicable: 2}}}
 }
 
 // unreachableRun could not connect.

@@ -50,20 +50,17 @@ func (p *printer) table(indent int, header []string, rows [][]string, align ...t
 	return nil
 }
 
-// summary shows all verdicts at a glance: scenarios by endpoints where that fits, of a large run scenario by scenario how
-// many endpoints of each, else endpoint by endpoint how many cases of each, and the legend with the total of each.
+// summary shows at a glance what did not simply pass or was left out, in verbose reports all: scenarios by endpoints where that
+// fits, of a large run scenario by scenario how many endpoints of each, else endpoint by endpoint how many cases of each verdict, and the
+// legend with the total of each. A single endpoint needs none.
 func (p *printer) summary(run *trace.Run) error {
-	scenarios := scenarioIDs(run)
-	if len(scenarios) == 0 {
+	scenarios := p.scenarioIDs(run)
+	if len(scenarios) == 0 || len(run.Endpoints) == 1 {
 		return nil
 	}
 	p.blank()
 	p.raw(0, p.bold.Sprint("Summary"))
 	p.blank()
-	if len(run.Endpoints) == 1 { // its cases stand above
-		p.para(2, p.plain, legend(run))
-		return nil
-	}
 	var err error
 	switch {
 	case Large(len(run.Endpoints)):
@@ -77,18 +74,19 @@ func (p *printer) summary(run *trace.Run) error {
 		return err
 	}
 	p.blank()
-	p.para(2, p.plain, legend(run))
+	p.para(2, p.plain, "in all: "+legend(run))
 	return nil
 }
 
-// scenarioIDs are the scenarios that apply to an endpoint at least, in the order in which they come.
-func scenarioIDs(run *trace.Run) []string {
+// scenarioIDs are the scenarios of the summary, in the order in which they come.
+func (p *printer) scenarioIDs(run *trace.Run) []string {
 	var ids []string
 	seen := map[string]bool{}
 	for i := range run.Endpoints {
 		for j := range run.Endpoints[i].Cases {
 			c := &run.Endpoints[i].Cases[j]
-			if id := c.Scenario; !seen[id] && !c.NotApplicable() {
+			plain := c.Verdict == trace.Pass || c.Verdict == trace.Skip
+			if id := c.Scenario; !seen[id] && !c.NotApplicable() && (p.verbose || !plain) {
 				seen[id] = true
 				ids = append(ids, id)
 			}
@@ -126,10 +124,10 @@ func (p *printer) grid(run *trace.Run, scenarios []string) error {
 	return p.table(2, header, rows)
 }
 
-// mark is the verdict of a scenario on an endpoint as a symbol; a space where there is no such case.
+// mark is the verdict of a scenario on an endpoint as a symbol; a space where there is no such case, or it does not apply.
 func (p *printer) mark(ep *trace.Endpoint, scenario string) string {
 	for i := range ep.Cases {
-		if c := &ep.Cases[i]; c.Scenario == scenario {
+		if c := &ep.Cases[i]; c.Scenario == scenario && !c.NotApplicable() {
 			return p.of(c.Verdict).Sprint(symbol(c.Verdict))
 		}
 	}

@@ -11,19 +11,22 @@ import (
 )
 
 // Terminal writes the report of a finished, judged run for people: the headline with coverage, endpoint by
-// endpoint the verdict of every scenario and the evidence for every finding, a table of all, what was not
-// tested and how to enable it, and what the exit code means. Of a large run one endpoint of each kind is told, what fails
-// first. The error is that of the writer.
+// endpoint, those that failed first, what broke with its diagnosis and evidence and what passed, a table of what broke where, what
+// was not tested with the lines that enable it, and what the exit code means. Of a large run one endpoint of each kind is told. The
+// error is that of the writer.
 func Terminal(w io.Writer, run *trace.Run, o Options) error {
 	p := newPrinter(o)
 	c := coverageOf(run)
+	if run.Info.Plan.Path == "" {
+		p.planWords = "a plan"
+	}
 	p.headline(run, c)
 	p.facts(run, c)
 	if Large(len(run.Endpoints)) {
 		p.folded(run)
 	} else {
-		for i := range run.Endpoints {
-			p.endpoint(run, &run.Endpoints[i])
+		for _, ep := range failedFirst(run) {
+			p.endpoint(run, ep)
 		}
 	}
 	if err := p.summary(run); err != nil {
@@ -34,6 +37,19 @@ func Terminal(w io.Writer, run *trace.Run, o Options) error {
 	return p.flush(w)
 }
 
+// failedFirst are the endpoints, those that failed before the others.
+func failedFirst(run *trace.Run) []*trace.Endpoint {
+	var failed, others []*trace.Endpoint
+	for i := range run.Endpoints {
+		if ep := &run.Endpoints[i]; ep.Verdict == trace.Fail {
+			failed = append(failed, ep)
+		} else {
+			others = append(others, ep)
+		}
+	}
+	return append(failed, others...)
+}
+
 // facts says what was run, against what.
 func (p *printer) facts(run *trace.Run, c coverage) {
 	info := &run.Info
@@ -42,8 +58,8 @@ func (p *printer) facts(run *trace.Run, c coverage) {
 	p.field(2, "plan", planName(info.Plan))
 	p.field(2, "dialect", dialectName(info.Dialect))
 	p.field(2, "sent", fmt.Sprintf("%s in %s", plural(run.Summary.Requests, "request"), span(time.Duration(info.ElapsedMS)*time.Millisecond)))
-	if text := whereTimeWent(run); text != "" {
-		p.field(2, "time", text)
+	if p.verbose || Large(len(run.Endpoints)) {
+		p.field(2, "time", whereTimeWent(run))
 	}
 	p.field(2, "run", fmt.Sprintf("%s, %s, seed %s", info.ID, info.Started.UTC().Format("2006-01-02 15:04:05 UTC"), info.Seed))
 	p.field(2, "tool", info.Tool.Name+" "+info.Tool.Version)
@@ -85,8 +101,8 @@ func orElse(s, fallback string) string {
 	return s
 }
 
-// endpoint writes the verdict and its coverage, the diagnoses with their symptoms, a line for each case, and the
-// evidence of every finding.
+// endpoint writes the verdict and its coverage, a line for what broke a rule, the diagnoses with their symptoms, the
+// evidence of every finding, and what passed.
 func (p *printer) endpoint(run *trace.Run, ep *trace.Endpoint) {
 	p.blank()
 	place := ""
@@ -95,23 +111,28 @@ func (p *printer) endpoint(run *trace.Run, ep *trace.Endpoint) {
 	}
 	var c coverage
 	for i := range ep.Cases {
-		c.add(ep, &ep.Cases[i])
+		c.add(&ep.Cases[i])
 	}
 	style := p.of(ep.Verdict)
 	if ep.Verdict == trace.Pass && c.untested > 0 {
 		style = p.warn
 	}
-	p.hang(0, 2, style, badge(ep.Verdict), p.bold, fmt.Sprintf("%s: %s%s, %d of %d proved", ep.Name, ep.Request, place, c.proved, c.total()))
+	p.hang(0, 2, style, badge(ep.Verdict), p.bold, fmt.Sprintf("%s: %s%s, %s", ep.Name, ep.Request, place, c.short()))
 	p.blank()
+	p.cases(ep)
 	for i := range ep.Diagnoses {
+		p.blank()
 		p.diagnosis(run, ep, &ep.Diagnoses[i])
 	}
-	p.cases(ep)
-	p.learned(ep)
-	p.powers(ep)
 	for _, f := range findingsOf(ep) {
 		p.finding(run, ep, f)
 	}
+	if !p.verbose {
+		p.blank()
+		p.named(ep, trace.Pass)
+	}
+	p.learned(ep)
+	p.powers(ep)
 }
 
 // learned says what the control taught, in verbose reports.

@@ -30,11 +30,12 @@ func TestTerminalGolden(t *testing.T) {
 		{"pass.txt", passRun(), Options{Color: true}, "complete and green"},
 		{"incomplete.txt", greenButEmpty(), Options{Color: true}, "a green run with many skips must not look green"},
 		{"unreachable.txt", unreachableRun(), Options{}, "one reason is told once, not for each case"},
+		{"untested.txt", untestedRun(), Options{}, "in one place, what enables most first, with the indentation of a plan"},
 		{"interrupted.txt", interruptedRun(), Options{}, "says that it is not the whole"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
-			tt.opts.Rules, tt.opts.Reasons = testRules(), testReasons()
+			tt.opts.Rules, tt.opts.Reasons, tt.opts.Fields = testRules(), testReasons(), testFields()
 			var out bytes.Buffer
 			if err := Terminal(&out, tt.run, tt.opts); err != nil {
 				t.Fatal(err)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,13 +11,12 @@ import (
 	"retrysafe/internal/trace"
 )
 
-// gap is a reason for which cases were not tested.
+// gap is a reason for which cases were not tested, and the lines of plan or the flag that would change that.
 type gap struct {
 	verdict trace.Verdict
 	reason  trace.Code
 	detail  string
-	// enabled is true when the record itself says what would make the cases conclusive.
-	enabled bool
+	enable  string
 	cases   places
 }
 
@@ -39,7 +39,7 @@ func (p *places) add(endpoint, scenario string) {
 }
 
 // among is such as "delayed-expiry, missing-key on create order, create payment; missing-key on create refund", in a run of so
-// many endpoints.
+// many endpoints. What is the same on all of them is "on every endpoint", and nothing where there is one.
 func (p *places) among(endpoints int) string {
 	var lists []string
 	on := map[string][]string{}
@@ -51,9 +51,13 @@ func (p *places) among(endpoints int) string {
 		on[list] = append(on[list], ep)
 	}
 	for i, list := range lists {
-		if n := len(on[list]); n == endpoints && Large(n) {
+		switch n := len(on[list]); {
+		case endpoints == 1:
+		case n == endpoints && Large(n):
 			lists[i] += fmt.Sprintf(" on all %d endpoints", n)
-		} else {
+		case n == endpoints:
+			lists[i] += " on every endpoint"
+		default:
 			lists[i] += " on " + several(on[list])
 		}
 	}
@@ -63,30 +67,28 @@ func (p *places) among(endpoints int) string {
 // gapsShown is how many reasons are told: about two hundred lines.
 const gapsShown = 60
 
-// untested lists what was not tested, by reason, and what would enable it.
+// untested lists what was not tested, by reason, with what would enable it.
 func (p *printer) untested(run *trace.Run, c coverage) {
 	gaps := gapsOf(run)
 	if len(gaps) > 0 {
 		p.blank()
 		p.raw(0, p.bold.Sprintf("Not tested: %d of %s", c.untested+c.failed, plural(c.total(), "behaviour")))
-		for _, g := range gaps[:min(len(gaps), gapsShown)] {
-			p.gap(run, g)
+		for i := range gaps[:min(len(gaps), gapsShown)] {
+			p.gap(&gaps[i], len(run.Endpoints))
 		}
 		if left := len(gaps) - gapsShown; left > 0 {
 			p.blank()
 			p.para(2, p.dim, fmt.Sprintf("and for %s, which the JSON document has", plural(left, "more reason")))
 		}
 	}
-	if c.notApplicable > 0 {
+	if c.notApplicable > 0 && p.verbose {
 		p.blank()
 		p.para(2, p.dim, fmt.Sprintf("%s not applicable: for another kind of endpoint, so not counted as a behaviour",
 			plural(c.notApplicable, "case")))
 	}
-	p.enabling(run, c)
 }
 
-// gapsOf are the reasons, in the order in which they come; in a large run those for which a case was to be tested and could
-// not be come first.
+// gapsOf are the gaps of a run: errors of the tool, what could not be judged, what was left out; in each what enables most first.
 func gapsOf(run *trace.Run) []gap {
 	var gaps []gap
 	at := map[gapKey]int{}
@@ -97,19 +99,31 @@ func gapsOf(run *trace.Run) []gap {
 			if c.NotApplicable() || slices.Contains([]trace.Verdict{trace.Pass, trace.Warn, trace.Fail}, c.Verdict) {
 				continue
 			}
-			key := gapKey{c.Verdict, c.Reason, c.Detail}
+			key := gapKeyOf(c)
 			k, known := at[key]
 			if !known {
 				k = len(gaps)
-				at[key], gaps = k, append(gaps, gap{verdict: c.Verdict, reason: c.Reason, detail: c.Detail, enabled: c.Enable != ""})
+				at[key], gaps = k, append(gaps, key.gap())
 			}
 			gaps[k].cases.add(ep.Name, c.Scenario)
 		}
 	}
-	if Large(len(run.Endpoints)) {
-		slices.SortStableFunc(gaps, func(a, b gap) int { return Urgency(a.verdict) - Urgency(b.verdict) })
-	}
+	slices.SortStableFunc(gaps, func(a, b gap) int {
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.cases.n, a.cases.n))
+	})
 	return gaps
+}
+
+func (g *gap) rank() int {
+	switch {
+	case g.verdict == trace.Error:
+		return 0
+	case g.verdict == trace.Inconclusive:
+		return 1
+	case g.enable != "":
+		return 2
+	}
+	return 3
 }
 
 // gapKey is what the cases of a gap share.
@@ -117,37 +131,51 @@ type gapKey struct {
 	verdict trace.Verdict
 	reason  trace.Code
 	detail  string
+	enable  string
 }
 
-func (p *printer) gap(run *trace.Run, g gap) {
+func gapKeyOf(c *trace.Case) gapKey {
+	return gapKey{c.Verdict, c.Reason, c.Detail, strings.TrimRight(c.Enable, " \n")}
+}
+
+func (k gapKey) gap() gap {
+	return gap{verdict: k.verdict, reason: k.reason, detail: k.detail, enable: k.enable}
+}
+
+// gapOf is the gap that one case leaves.
+func gapOf(endpoint string, c *trace.Case) *gap {
+	g := gapKeyOf(c).gap()
+	g.cases.add(endpoint, c.Scenario)
+	return &g
+}
+
+func (p *printer) gap(g *gap, endpoints int) {
 	p.blank()
-	p.hang(2, 4, p.of(g.verdict), badge(g.verdict), p.bold, g.cases.among(len(run.Endpoints)))
+	p.hang(2, 4, p.of(g.verdict), badge(g.verdict), p.bold, g.cases.among(endpoints))
 	text := string(g.reason)
 	if g.detail != "" {
 		text = strings.TrimPrefix(text+": "+limit(g.detail, longValue), ": ")
 	}
 	p.para(4, p.plain, text)
-	if !g.enabled {
-		p.styled(4, "try", p.plain, p.hint(g.reason, g.detail))
+	p.remedyOf(g)
+	if g.verdict == trace.Inconclusive && g.reason != "" {
+		p.styled(4, "more", p.dim, "retrysafe explain "+oneLine(string(g.reason)))
 	}
 }
 
-// enabling writes the lines of plan, ready to be copied, and the cases that each piece enables.
-func (p *printer) enabling(run *trace.Run, c coverage) {
-	if len(c.enable) == 0 {
-		return
-	}
-	p.blank()
-	p.raw(0, p.bold.Sprint("To test more"))
-	for _, e := range c.enable {
-		p.blank()
-		title := "add to the plan, for "
-		if e.flag() {
-			title = "run with this flag, for "
-		}
-		p.para(2, p.plain, title+e.cases.among(len(run.Endpoints))+":")
-		p.blank()
-		p.para(6, p.label, e.text)
+// remedyOf writes what to add to the plan, with the indentation that it has there, or to the command, or what to try.
+func (p *printer) remedyOf(g *gap) {
+	switch at := p.levelOf(g.enable); {
+	case g.enable == "":
+		p.styled(4, "try", p.plain, p.hint(g.reason, g.detail))
+	case at == levelFlag:
+		p.hang(4, 2, p.plain, "with the flag ", p.label, g.enable)
+	case at == levelEndpoint:
+		p.para(4, p.plain, p.whereTo(g)+":")
+		p.copyable(10, g.enable) // the fields of an endpoint stand four columns in
+	default:
+		p.para(4, p.plain, p.whereTo(g)+":")
+		p.copyable(6, g.enable)
 	}
 }
 

@@ -28,10 +28,15 @@ type decoder struct {
 	others      []strict.Text // the `other_endpoint` of each endpoint
 }
 
+// Fields are the names of a plan's fields at its top level.
+func Fields() []string {
+	return []string{"version", "target", "replicas", "allow_hosts", "firing", "dialect", "defaults", "callers", "counters",
+		"states", "hooks", "limits", "endpoints", "scenarios", "secrets"}
+}
+
 func (d *decoder) decode() {
 	root := d.doc.Root()
-	o := root.Object("version", "target", "replicas", "allow_hosts", "firing", "dialect", "defaults", "callers", "counters",
-		"states", "hooks", "limits", "endpoints", "scenarios", "secrets")
+	o := root.Object(Fields()...)
 	d.version(o.Require("version"))
 	d.target(o.Get("target"))
 	d.replicaList(o.Get("replicas"))

@@ -9,12 +9,14 @@ import (
 	"retrysafe/internal/trace"
 )
 
-// endpointFields are the fields of an endpoint, in the order in which they are best written.
-var endpointFields = []string{
-	"name", "kind", "setup", "request", "key", "required", "headers", "body", "text", "form", "file",
-	"other_body", "invalid_body", "other_query", "other_endpoint", "fail", "webhook", "counters", "states", "settle",
-	"key_lifetime", "retry_window", "fresh_key", "double_click", "stores", "statuses", "answers", "await", "ignore",
-	"replay_headers", "cleanup", "skip", "require", "tags", "owner",
+// EndpointFields are the names of an endpoint's fields, in the order in which they are best written.
+func EndpointFields() []string {
+	return []string{
+		"name", "kind", "setup", "request", "key", "required", "headers", "body", "text", "form", "file",
+		"other_body", "invalid_body", "other_query", "other_endpoint", "fail", "webhook", "counters", "states", "settle",
+		"key_lifetime", "retry_window", "fresh_key", "double_click", "stores", "statuses", "answers", "await", "ignore",
+		"replay_headers", "cleanup", "skip", "require", "tags", "owner",
+	}
 }
 
 var bodyFields = []string{"body", "text", "form", "file"}
@@ -37,7 +39,7 @@ func (d *decoder) endpoints(v strict.Value) {
 }
 
 func (d *decoder) endpoint(v strict.Value) Endpoint {
-	o := v.Object(endpointFields...)
+	o := v.Object(EndpointFields()...)
 	e := Endpoint{Pos: v.Pos()}
 	e.Name = d.endpointName(o.Require("name"))
 	e.Kind = o.Get("kind").Enum("create", "method", "webhook")
