@@ -74,6 +74,9 @@ func announce(env Env, j *job) {
 		requests += e.Requests
 		waits = max(waits, e.Waits)
 	}
+	for _, w := range warnings(j.plan, j.scenarios) {
+		fmt.Fprintf(env.Stderr, "retrysafe: warning: %s\n", w)
+	}
 	fmt.Fprintf(env.Stderr, "retrysafe: %s, %s on %s\n", count(len(j.endpoints), "endpoint"), count(len(j.scenarios), "scenario"), j.plan.Target)
 	if j.opts.detectWindow > 0 {
 		requests = max(requests, len(j.endpoints)*j.effort.Budget) // rounds go on until the budget ends

@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"path"
+	"slices"
 
 	"retrysafe/internal/plan"
 	"retrysafe/internal/strict"
@@ -39,6 +40,17 @@ func loadScenarios(p *plan.Plan) ([]*scenarios.Scenario, error) {
 		ids = append(ids, s.ID)
 	}
 	return all, p.CheckScenarios(ids)
+}
+
+// warnings are those of a plan and of its own scenarios.
+func warnings(p *plan.Plan, all []*scenarios.Scenario) strict.Errors {
+	found := slices.Clone(p.Warnings)
+	for _, s := range all {
+		if slices.Contains(p.Scenarios, s.File) {
+			found = append(found, s.Warnings...)
+		}
+	}
+	return found
 }
 
 // planError keeps the mistakes in a file apart from a file that cannot be read.

@@ -24,6 +24,9 @@ func newValidateCmd(env Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for _, w := range warnings(p, all) {
+				fmt.Fprintf(env.Stderr, "warning: %s\n", w.Pretty())
+			}
 			_, err = fmt.Fprintf(env.Stdout, "%s is valid: %s, %s\n", p.File, count(len(p.Endpoints), "endpoint"), count(len(all), "scenario"))
 			return err
 		}),

@@ -58,6 +58,7 @@ func (d *decoder) scenario(v strict.Value) *Scenario {
 	}
 	s.Expect = d.expectations(o.Require("expect"), true)
 	s.Assume = d.expectations(o.Get("assume"), false)
+	d.unlike(o.Get("expect"), s)
 	s.Needs = append(s.Needs, impliedNeeds(s)...)
 	s.Disruptive = s.Disruptive || disturbs(s)
 	return s

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"slices"
+	"strings"
 
 	"retrysafe/internal/strict"
 	"retrysafe/internal/trace"
@@ -61,6 +62,28 @@ func (d *decoder) expectation(v strict.Value, withRules bool) Expectation {
 	d.rule(&e, o, form, withRules)
 	misplaced(o, form)
 	return e
+}
+
+// unlike warns of answers that must be distinct and may nevertheless end differently: where one is refused, nothing is left to tell
+// apart, and a key that was refused is expected to have no effect.
+func (d *decoder) unlike(v strict.Value, s *Scenario) {
+	items := v.List()
+	for i := range s.Expect {
+		labels := s.Expect[i].Distinct
+		covers := func(e Expectation) bool {
+			return containsAll(e.Alike, labels) || containsAll(e.Accepted, labels) || containsAll(e.Refused, labels)
+		}
+		if len(labels) == 0 || slices.ContainsFunc(s.Expect, covers) || slices.ContainsFunc(s.Assume, covers) {
+			continue
+		}
+		list := strings.Join(labels, ", ")
+		d.doc.Warnf(items[i].Pos(), 1, "`distinct: [%s]` holds as well when one of them is refused and has no effect: "+
+			"where they must be treated alike, add `{alike: [%s], rule: RULE}`, or `accepted` under `assume`", list, list)
+	}
+}
+
+func containsAll(all, some []string) bool {
+	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
 }
 
 // labels is where the labels of a form go that consists of nothing else.

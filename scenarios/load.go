@@ -152,7 +152,7 @@ func (s *set) add(file string, text []byte) {
 		s.errs = append(s.errs, mistakes...)
 		return
 	}
-	parsed.File, parsed.Text = file, string(text)
+	parsed.File, parsed.Text, parsed.Warnings = file, string(text), d.doc.Warnings()
 	s.scenarios = append(s.scenarios, parsed)
 }
 

@@ -226,6 +226,7 @@ func TestWholeLanguage(t *testing.T) {
 		},
 		Assume: []Expectation{{Accepted: []string{"x"}}, {Failed: []string{"lost"}}},
 	}
+	want.Warnings = got.Warnings // TestWarnings
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}
@@ -238,6 +239,27 @@ on: control
 expect:
   - {outlives: retry_window, rule: lifetime-below-retry-window}
 `
+
+// Two answers that must be distinct and may end differently are doubtful, those that must be alike or accepted are not.
+func TestWarnings(t *testing.T) {
+	const head = "id: x\ntitle: T\nabout: A.\nrounds: 1\nsteps: [{send: {key: A, as: a}}, {send: {key: B, as: b}}]\nexpect:\n  - {distinct: [a, b], rule: keys-collide}\n"
+	for _, c := range []struct{ reason, rest, want string }{
+		{"alone", "", "s:7:5: `distinct: [a, b]` holds as well when one of them is refused and has no effect: where they must be treated alike, add `{alike: [a, b], rule: RULE}`, or `accepted` under `assume`"},
+		{"with created", "  - {created: per-key, rule: duplicate-creation}\n", "s:7:5: `distinct: [a, b]`"},
+		{"one of them accepted", "assume: [{accepted: [a]}]\n", "s:7:5: `distinct: [a, b]`"},
+		{"alike", "  - {alike: [b, a], rule: keys-collide}\n", ""},
+		{"accepted", "assume: [{accepted: [a, b]}]\n", ""},
+		{"assumed alike", "assume: [{alike: [a, b]}]\n", ""},
+	} {
+		s, err := Parse("s", []byte(head+c.rest))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Warnings.Error(); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s: got %q, want %q", c.reason, got, c.want)
+		}
+	}
+}
 
 func TestOnControl(t *testing.T) {
 	s, err := Parse("s", []byte(onControl))

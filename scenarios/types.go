@@ -44,6 +44,8 @@ type Scenario struct {
 	Expect  []Expectation
 	// Assume holds expectations without a rule: a broken one makes the case inconclusive.
 	Assume []Expectation
+	// Warnings are what is allowed and most likely not meant, in the order of the file.
+	Warnings strict.Errors
 	// File and Text are where the scenario was read from, and its source.
 	File string
 	Text string

@@ -91,7 +91,12 @@ func (d *decoder) cleanup(v strict.Value) *Cleanup {
 // selection reads which scenarios are skipped and required, and whom the endpoint belongs to.
 func (d *decoder) selection(e *Endpoint, o strict.Object) {
 	e.Skip = map[string]string{}
-	for _, entry := range o.Get("skip").Entries() {
+	skip := o.Get("skip")
+	if skip.Present() && skip.Kind() != strict.Mapping {
+		skip.Expected("scenarios with the reason for each, such as {restart-between: staging cannot be restarted}")
+		skip = strict.Value{}
+	}
+	for _, entry := range skip.Entries() {
 		reason := entry.Value.Text()
 		if entry.Value.Kind() == strict.String && strings.TrimSpace(reason.Value) == "" {
 			entry.Value.Errorf("expected the reason for skipping, found nothing")

@@ -53,6 +53,7 @@ func (d *decoder) decode() {
 		d.plan.Firing = f.Enum("auto", "h2", "h1", "barrier")
 	}
 	d.endpoints(o.Require("endpoints"))
+	d.unused()
 	d.plan.Scenarios = d.scenarios(o.Get("scenarios"))
 	d.secretList(o.Get("secrets"))
 }
@@ -67,6 +68,9 @@ func (d *decoder) target(v strict.Value) {
 	t := v.Text()
 	d.plan.Target = strings.TrimRight(t.Value, "/")
 	d.plan.targetPos, d.plan.targetSet = v.Pos(), v.Present()
+	if v.Unset() {
+		d.plan.Target = ""
+	}
 	d.targetWidth = len([]rune(t.Source()))
 	d.public = append(d.public, v.Variables()...)
 	if v.Kind() == strict.String && d.plan.Target == "" {
@@ -80,6 +84,9 @@ func (d *decoder) replicaList(v strict.Value) {
 	d.public = append(d.public, v.Variables()...)
 	if v.Kind() == strict.List && len(v.List()) == 0 {
 		v.Errorf("expected base URLs of instances such as [http://127.0.0.1:8081], found an empty list")
+	}
+	if v.Kind() == strict.List && len(v.List()) == 1 {
+		d.doc.Warnf(v.Pos(), 1, "one instance shows nothing that target does not: name at least two")
 	}
 	for _, t := range v.Texts() {
 		url := strings.TrimRight(t.Value, "/")
@@ -306,6 +313,14 @@ func keyPath(v strict.Value) string {
 	return path
 }
 
+// asHeader ends the message about a key that is only a name.
+func asHeader(name string) string {
+	if !isToken(name) {
+		return ""
+	}
+	return ": write {header: " + name + "}"
+}
+
 // keyPlace reads a `key`; set is false when it is absent.
 func (d *decoder) keyPlace(v strict.Value) (place trace.KeyPlace, set bool) {
 	if !v.Present() {
@@ -313,7 +328,7 @@ func (d *decoder) keyPlace(v strict.Value) (place trace.KeyPlace, set bool) {
 	}
 	if v.Kind() == strict.String {
 		if t := v.Text(); t.Value != "none" {
-			v.Errorf("expected {header: NAME}, {json: PATH}, {query: NAME} or none, found %s", t.Show())
+			v.Errorf("expected {header: NAME}, {json: PATH}, {query: NAME} or none, found %s%s", t.Show(), asHeader(t.Value))
 		}
 		return trace.KeyPlace{}, true
 	}

@@ -40,7 +40,7 @@ func (d *decoder) endpoints(v strict.Value) {
 
 func (d *decoder) endpoint(v strict.Value) Endpoint {
 	o := v.Object(EndpointFields()...)
-	e := Endpoint{Pos: v.Pos()}
+	e, sound := Endpoint{Pos: v.Pos()}, len(d.doc.Errors())
 	e.Name = d.endpointName(o.Require("name"))
 	e.Kind = o.Get("kind").Enum("create", "method", "webhook")
 	e.Webhook = d.webhook(o)
@@ -67,6 +67,9 @@ func (d *decoder) endpoint(v strict.Value) Endpoint {
 	e.Await = await(o.Get("await"))
 	e.Cleanup = d.cleanup(o.Get("cleanup"))
 	d.selection(&e, o)
+	if len(d.doc.Errors()) == sound { // else what seems to contradict may be what is misspelt
+		d.contradictions(o, &e)
+	}
 	return e
 }
 
@@ -279,6 +282,10 @@ func (d *decoder) rises(v strict.Value, captures []string) []CounterRise {
 			rises = append(rises, CounterRise{Name: t.Value, Rise: 1})
 		}
 		return rises
+	}
+	if v.Present() && v.Kind() != strict.Mapping {
+		v.Expected("names of counters such as [orders], or how much each rises such as {orders: 1}")
+		return nil
 	}
 	const most = 1000 // one request that raises a count further is no usual effect but a typing error
 	for _, e := range v.Entries() {

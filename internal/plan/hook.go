@@ -10,9 +10,11 @@ var hookNames = []string{hookExpire, "restart", "crash", "break", "heal", "hold"
 
 func (d *decoder) hooks(v strict.Value) map[string]Hook {
 	hooks := map[string]Hook{}
-	for _, e := range v.Object(hookNames...).Entries() {
+	entries := v.Object(hookNames...).Entries()
+	for _, e := range entries {
 		hooks[e.Key.Value] = d.hook(e)
 	}
+	loneHooks(entries)
 	return hooks
 }
 

@@ -72,6 +72,7 @@ func ParseWith(file string, text []byte, env func(string) (string, bool), over O
 		return nil, err
 	}
 	d.plan.Secrets = d.secrets()
+	d.plan.Warnings = d.doc.Warnings()
 	return d.plan, nil
 }
 

@@ -87,6 +87,8 @@ func TestMistakes(t *testing.T) {
 		{"no target", "version: 1\nendpoints: [{name: a, request: POST /x}]", "p:2:37: request POST /x needs a target: add `target: http://127.0.0.1:8080`, or write the whole URL\n2 | endpoints: [{name: a, request: POST /x}]\n  |                                     ^~"},
 		{"no method", strings.Replace(endpoint(), "POST /x", "/x", 1), "p:5:14: expected a method and a path such as POST /orders, found \"/x\"\n5 |     request: /x\n  |              ^~"},
 		{"small method", strings.Replace(endpoint(), "POST /x", "post /x", 1), "p:5:14: expected a method in capital letters such as POST, found \"post\"\n5 |     request: post /x\n  |              ^~~~"},
+		{"misspelt method", strings.Replace(endpoint(), "POST /x", "PSOT /x", 1), "p:5:14: unknown method \"PSOT\"; did you mean \"POST\"?\n5 |     request: PSOT /x\n  |              ^~~~"},
+		{"misspelt small method", strings.Replace(endpoint(), "POST /x", "psot /x", 1), "p:5:14: expected a method in capital letters such as POST, found \"psot\"; did you mean \"POST\"?"},
 		{"path without slash", strings.Replace(endpoint(), "POST /x", "POST x", 1), "p:5:19: expected a path that starts with / or an http(s) URL, found \"x\"\n5 |     request: POST x\n  |                   ^"},
 		{"path with a space", strings.Replace(endpoint(), "POST /x", "POST /x y", 1), "p:5:19: expected a path without spaces, control characters and #, found \"/x y\""},
 		{"other scheme", strings.Replace(endpoint(), "POST /x", "POST ftp://localhost/x", 1), "p:5:19: expected a path that starts with / or an http(s) URL"},
@@ -121,7 +123,7 @@ func TestMistakes(t *testing.T) {
 		{"header of the wire", endpoint("headers: {Content-Length: 1}"), "p:6:15: header Content-Length follows from the request and cannot be set: remove it"},
 		{"header over two lines", endpoint("headers: {X: \"a\\r\\nB: c\"}"), "p:6:19: expected the value of header X in one line"},
 		{"header of the key", endpoint("key: {header: Idempotency-Key}", "headers: {idempotency-key: x}"), "p:7:32: header idempotency-key carries the key, which `key` sets: remove it from `headers`"},
-		{"key as text", endpoint("key: Idempotency-Key"), "p:6:10: expected {header: NAME}, {json: PATH}, {query: NAME} or none, found \"Idempotency-Key\""},
+		{"key as text", endpoint("key: Idempotency-Key"), "p:6:10: expected {header: NAME}, {json: PATH}, {query: NAME} or none, found \"Idempotency-Key\": write {header: Idempotency-Key}"},
 		{"key at two places", endpoint("key: {header: A, query: b}"), "p:6:22: expected one place of the key, found both header and query"},
 		{"key by a query for many", endpoint("key: {json: \"$.a[*]\"}", "body: {}"), "p:6:17: expected member names only, such as $.request_id, found \"$.a[*]\""},
 		{"key as the body", endpoint("key: {json: $}", "body: {}"), "p:6:17: expected the path of a member such as $.request_id, found the whole body"},
@@ -145,12 +147,39 @@ func TestMistakes(t *testing.T) {
 		{"ignored and replayed", endpoint("ignore: {headers: [X-A]}", "replay_headers: [x-a]"), "p:7:22: header x-a cannot be both ignored and replayed: remove it from one list"},
 		{"clean-up of everything", endpoint("cleanup: {request: DELETE /x, capture: {id: $.id}}"), "p:6:24: expected a captured name in the request, found none: it would be the same for everything that was created; write {{id}}"},
 		{"clean-up with a marker", endpoint("cleanup: {request: \"DELETE /x/{{marker}}\", capture: {id: $.id}}"), "p:6:35: unknown placeholder \"marker\" (known: id)"},
+		{"clean-up that removes nothing", endpoint("cleanup: {request: \"GET /x/{{id}}\", capture: {id: $.id}}"), "p:6:24: a GET request removes nothing: expected one such as DELETE /orders/{{id}}"},
+		{"key that no delivery has", endpoint("webhook: {scheme: github, secret: abcdef}", "key: {header: Idempotency-Key}"), "p:7:10: key contradicts webhook: deliveries of github name their event in header X-GitHub-Delivery: remove `key`\n7 |     key: {header: Idempotency-Key}\n  |          ^"},
+		{"key that no event has", endpoint("webhook: {scheme: stripe, secret: abcdef}", "key: {query: k}", "body: {}"), "p:7:10: key contradicts webhook: deliveries of stripe name their event in json $.id: remove `key`"},
+		{"required without a key", endpoint("required: true"), "p:6:15: a key is required, and this endpoint has none: say where it travels with `key`, or remove `required`"},
+		{"required without any key", endpoint("key: none", "required: true"), "p:7:15: a key is required, and this endpoint has none"},
+		{"marker that is not sent", head + "counters: {c: {exec: [x, \"{{marker}}\"]}}\nendpoints: [{name: a, request: POST /, body: {a: 1}, counters: [c]}]", "p:4:64: counter \"c\" asks for {{marker}}, which no request of this endpoint carries"},
+		{"counters as text", head + "counters: {c: {exec: [x]}}\nendpoints: [{name: a, request: POST /, counters: c}]", "p:4:50: expected names of counters such as [orders], or how much each rises such as {orders: 1}, found the text \"c\""},
+		{"list as text", endpoint("require: missing-key"), "p:6:14: expected a list, found the text \"missing-key\": write [missing-key]"},
+		{"skips without reasons", endpoint("skip: [missing-key]"), "p:6:11: expected scenarios with the reason for each, such as {restart-between: staging cannot be restarted}, found a list"},
+		{"target with an unset variable", "version: 1\ntarget: \"http://${UNSET}\"\nendpoints: [{name: a, request: POST /}]", "p:2:17: variable UNSET is not set"},
 		{"skip without reason", endpoint("skip: {missing-key: \"\"}"), "p:6:25: expected the reason for skipping, found nothing"},
 		{"skipped and required", endpoint("skip: {missing-key: later}", "require: [missing-key]"), "p:7:15: scenario \"missing-key\" is both skipped and required: remove one"},
 		{"no scenario file", head + "scenarios: [./none/*.yaml]\nendpoints: [{name: a, request: POST /}]", "p:3:13: no scenario file matches \"./none/*.yaml\": paths start at the plan's folder"},
 		{"short secret", head + "secrets: [abc]\nendpoints: [{name: a, request: POST /}]", "p:3:11: expected a secret of at least 4 characters"},
 	} {
 		t.Run(c.reason, c.test)
+	}
+}
+
+// What is allowed and most likely not meant is said, and is no mistake.
+func TestWarnings(t *testing.T) {
+	for _, c := range []struct{ reason, text, want string }{
+		{"a counter that nobody reads", head + "counters: {c: {exec: [x]}}\nendpoints: [{name: a, request: POST /}]", "plan.yaml:3:12: no endpoint reads the counter \"c\": name it in `counters` of those that it belongs to"},
+		{"a state that nobody reads", head + "states: {s: {http: GET /s}}\nendpoints: [{name: a, request: POST /}]", "plan.yaml:3:10: no endpoint reads the state \"s\""},
+		{"one instance", head + "replicas: [\"http://127.0.0.1:1\"]\nendpoints: [{name: a, request: POST /}]", "plan.yaml:3:11: one instance shows nothing that target does not"},
+		{"a method of one's own", strings.Replace(endpoint(), "POST", "PURGE", 1), ""},
+		{"the key of the scheme", endpoint("webhook: {scheme: github, secret: abcdef}", "key: {header: x-github-delivery}"), ""},
+		{"a required key of the dialect", head + "dialect: stripe\nendpoints: [{name: a, request: POST /, required: true}]", ""},
+		{"a marker in the set-up", head + "counters: {c: {exec: [x, \"{{marker}}\"]}}\nendpoints: [{name: a, request: POST /, setup: [{request: POST /c, body: {a: \"{{marker}}\"}}], counters: [c]}]", ""},
+	} {
+		if got := mustParse(t, c.text).Warnings.Error(); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s: got %q, want %q", c.reason, got, c.want)
+		}
 	}
 }
 
@@ -241,7 +270,7 @@ func TestCounters(t *testing.T) {
   all: {http: GET /c, length: $, headers: {X-Id: "{{send.uuid}}"}}
 endpoints:
   - {name: a, request: POST /, setup: [{request: POST /c, capture: {cart: header Location}}], counters: {all: 2, byCart: 1}}
-  - {name: b, request: POST /, counters: [byMarker]}
+  - {name: b, request: "POST /?r={{marker}}", counters: [byMarker]}
 `)
 	for name, marked := range map[string]bool{"byMarker": true, "byCart": true, "all": false} {
 		if got := p.Counters[name].Marked; got != marked {

@@ -17,7 +17,11 @@ func parseRequest(t strict.Text, allowed names) RequestTemplate {
 	}
 	method := t.Value[:space]
 	if !isToken(method) || method != strings.ToUpper(method) {
-		t.Errorf(0, len(method), "expected a method in capital letters such as POST, found %s", t.Slice(0, space).Show())
+		t.Errorf(0, len(method), "expected a method in capital letters such as POST, found %s%s", t.Slice(0, space).Show(), misspelt(strings.ToUpper(method)))
+		return RequestTemplate{}
+	}
+	if near := misspelt(method); near != "" {
+		t.Errorf(0, len(method), "unknown method %s%s", t.Slice(0, space).Show(), near)
 		return RequestTemplate{}
 	}
 	start := space

@@ -42,6 +42,9 @@ type Plan struct {
 	// excepted), the credentials of callers, and what `secrets:` lists.
 	Secrets []string
 
+	// Warnings are what is allowed and most likely not meant, in the order of the file.
+	Warnings strict.Errors
+
 	targetPos    strict.Pos
 	targetSet    bool // true when the plan has a target, even a wrong one
 	scenarioRefs []scenarioRef

@@ -33,6 +33,7 @@ type Document struct {
 	// unset are the scalars with a variable that is not set: what else is wrong with them is not known.
 	unset map[*yaml.Node]bool
 	errs  Errors
+	warns Errors
 }
 
 // Parse reads one YAML document. A nil env leaves ${VAR} alone: text from the command line has been through
@@ -73,6 +74,14 @@ func (d *Document) Errors() Errors {
 func (d *Document) Errorf(pos Pos, width int, format string, args ...any) {
 	d.errs = append(d.errs, d.mistake(pos, width, format, args...))
 }
+
+// Warnf notes what is allowed and most likely not meant, at a place as in Errorf.
+func (d *Document) Warnf(pos Pos, width int, format string, args ...any) {
+	d.warns = append(d.warns, d.mistake(pos, width, format, args...))
+}
+
+// Warnings are all warnings noted so far, ordered by place.
+func (d *Document) Warnings() Errors { return d.warns.Sorted() }
 
 func (d *Document) mistake(pos Pos, width int, format string, args ...any) *Error {
 	e := &Error{Pos: pos, Message: fmt.Sprintf(format, args...), Width: max(width, 1)}

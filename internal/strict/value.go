@@ -85,6 +85,9 @@ func (v Value) Errorf(format string, args ...any) {
 	}
 }
 
+// Unset is true when the value holds a variable that is not set, which was noted already.
+func (v Value) Unset() bool { return v.node != nil && v.doc.unset[v.node] }
+
 // Expected notes that the value is not what it should be: "expected a number, found a list".
 func (v Value) Expected(what string) {
 	if v.node == nil || v.node.Kind == yaml.AliasNode || isPlaceholder(v.node) { // the last two have been noted already
@@ -124,6 +127,10 @@ func (v Value) Variables() []string {
 // List are the values of a list; nil after noting a mistake for anything else.
 func (v Value) List() []Value {
 	if v.node == nil {
+		return nil
+	}
+	if v.node.Kind == yaml.ScalarNode && v.Kind() != Nothing {
+		v.Errorf("expected a list, found %s: write [%s]", describe(v.node), v.text().Source())
 		return nil
 	}
 	if v.node.Kind != yaml.SequenceNode {
