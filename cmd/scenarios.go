@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,10 +14,11 @@ import (
 
 func newScenariosCmd(env Env) *cobra.Command {
 	var name string
+	var language bool
 	c := &cobra.Command{
 		Use:               "scenarios [ID]",
-		Short:             "List the scenarios, or show one script with its documentation, or what a dialect documents",
-		Example:           "  retrysafe scenarios same-key-concurrent\n  retrysafe scenarios --dialect stripe",
+		Short:             "List the scenarios, or show one script with its documentation, what a dialect documents, or how scenarios are written",
+		Example:           "  retrysafe scenarios same-key-concurrent\n  retrysafe scenarios --dialect stripe\n  retrysafe scenarios --language",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeScenarios,
 		RunE: run(func(c *cobra.Command, args []string) error {
@@ -24,7 +26,15 @@ func newScenariosCmd(env Env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if name != "" {
+			switch {
+			case language && (name != "" || len(args) > 0):
+				return usagef("retrysafe scenarios --language", "--language is about all scenarios: expected neither ID nor --dialect beside it")
+			case language:
+				_, err := io.WriteString(env.Stdout, scenarios.Language())
+				return err
+			case name != "" && len(args) > 0:
+				return usagef("retrysafe scenarios --dialect "+name, "--dialect is about a convention: expected no ID beside it, found %q", args[0])
+			case name != "":
 				return showDialect(env, name, opts)
 			}
 			k, err := loadKnowledge()
@@ -37,6 +47,7 @@ func newScenariosCmd(env Env) *cobra.Command {
 			return k.show(env.Stdout, args[0], opts)
 		}),
 	}
+	c.Flags().BoolVar(&language, "language", false, "print how scenarios are written, as Markdown")
 	c.Flags().StringVar(&name, "dialect", "", "show what a published convention documents, and so what is asserted under it")
 	_ = c.RegisterFlagCompletionFunc("dialect", completeDialects)
 	return c

@@ -39,9 +39,13 @@ type decoder struct {
 	open       []Hook   // hooks whose counterpart is still to come
 }
 
+func scenarioFields() []string {
+	return []string{"id", "title", "about", "control", "on", "applies", "needs", "disruptive", "keys", "rounds", "overlap",
+		"steps", "expect", "assume"}
+}
+
 func (d *decoder) scenario(v strict.Value) *Scenario {
-	o := v.Object("id", "title", "about", "control", "on", "applies", "needs", "disruptive", "keys", "rounds", "overlap",
-		"steps", "expect", "assume")
+	o := v.Object(scenarioFields()...)
 	s := &Scenario{Title: required(o, "title"), About: required(o, "about")}
 	s.ID = d.id(o.Require("id"))
 	s.Control = o.Get("control").Bool()

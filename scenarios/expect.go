@@ -16,6 +16,11 @@ func forms() []string {
 	}
 }
 
+// besideForms are the other fields of an expectation, ruleFields those that only `expect` has.
+func besideForms() []string { return []string{"since", "until", "as", "of"} }
+
+func ruleFields() []string { return []string{"rule", "below"} }
+
 // expectations reads `expect` (with rules) or `assume` (without).
 func (d *decoder) expectations(v strict.Value, withRules bool) []Expectation {
 	var all []Expectation
@@ -30,9 +35,9 @@ func (d *decoder) expectations(v strict.Value, withRules bool) []Expectation {
 }
 
 func (d *decoder) expectation(v strict.Value, withRules bool) Expectation {
-	fields := append(forms(), "since", "until", "as", "of")
+	fields := append(forms(), besideForms()...)
 	if withRules {
-		fields = append(fields, "rule", "below")
+		fields = append(fields, ruleFields()...)
 	}
 	o := v.Object(fields...)
 	e := Expectation{Pos: v.Pos()}
@@ -78,7 +83,7 @@ func (d *decoder) unlike(v strict.Value, s *Scenario) {
 		}
 		list := strings.Join(labels, ", ")
 		d.doc.Warnf(items[i].Pos(), 1, "`distinct: [%s]` holds as well when one of them is refused and has no effect: "+
-			"where they must be treated alike, add `{alike: [%s], rule: RULE}`, or `accepted` under `assume`", list, list)
+			"where they must be treated alike, add `{alike: [%s], rule: RULE}`, or `accepted` under `assume` (`retrysafe scenarios --language`)", list, list)
 	}
 }
 

@@ -19,6 +19,12 @@ import (
 //go:embed *.yaml
 var files embed.FS
 
+//go:embed LANGUAGE.md
+var language string
+
+// Language is the page about the language of scenarios, in Markdown.
+func Language() string { return language }
+
 const rulesFile = "rules.yaml"
 
 // order is the order in which built-in scenarios run and are listed: the control first, then what most

@@ -16,12 +16,18 @@ const (
 // mostReplicas bounds the number of an instance: a digit.
 const mostReplicas = 9
 
-func (d *decoder) send(v strict.Value, inVolley bool) Send {
+func sendFields(inVolley bool) []string {
 	fields := []string{"key", "body", "caller", "endpoint", "query", "replica", "noise", "cut", "as"}
 	if !inVolley {
 		fields = append(fields, "together", "times", "every", "jitter", "retry_after", "until", "background")
 	}
-	o := v.Object(fields...)
+	return fields
+}
+
+func cutFields() []string { return []string{"at", "after", "by"} }
+
+func (d *decoder) send(v strict.Value, inVolley bool) Send {
+	o := v.Object(sendFields(inVolley)...)
 	s := Send{Pos: v.Pos(), Body: BodyOriginal, Caller: CallerFirst}
 	s.Key = key(o.Require("key"))
 	if o.Has("body") {
@@ -135,7 +141,7 @@ func cut(v strict.Value) *Cut {
 	if !v.Present() {
 		return nil
 	}
-	o := v.Object("at", "after", "by")
+	o := v.Object(cutFields()...)
 	c := &Cut{By: "close"}
 	c.At = o.Require("at").Enum("headers", "half-body", "sent", "answer")
 	c.After = o.Get("after").Duration()

@@ -24,11 +24,20 @@ func (d *decoder) steps(v strict.Value) []Step {
 	return steps
 }
 
+func stepForms() []string {
+	return []string{"send", "volley", "wait", "hook", "count", "join", "planted"}
+}
+
+func waitFields() []string { return []string{"expiry", "of", "handling"} }
+
+func plantedFields() []string { return []string{"key", "from", "to", "as"} }
+
+func hookFields() []string { return []string{"run", "key"} }
+
 func (d *decoder) step(v strict.Value) Step {
 	s := Step{Pos: v.Pos()}
-	forms := []string{"send", "volley", "wait", "hook", "count", "join", "planted"}
-	o := v.Object(forms...)
-	switch form := o.OneOf("step", forms...); form {
+	o := v.Object(stepForms()...)
+	switch form := o.OneOf("step", stepForms()...); form {
 	case "send":
 		send := d.send(o.Get(form), false)
 		s.Send = &send
@@ -50,7 +59,7 @@ func (d *decoder) step(v strict.Value) Step {
 
 // planted reads which key of an earlier run a script goes on with. It comes first: nothing was sent under its letter in this run.
 func (d *decoder) planted(v strict.Value) *Planted {
-	o := v.Object("key", "from", "to", "as")
+	o := v.Object(plantedFields()...)
 	p := &Planted{Pos: v.Pos(), Key: o.Require("key").Text().Value}
 	p.From = o.Require("from").Float(0, mostLifetimes)
 	p.To = o.Get("to").Float(0, mostLifetimes)
@@ -96,7 +105,7 @@ func (d *decoder) wait(v strict.Value) *Wait {
 	if v.Kind() != strict.Mapping {
 		return &Wait{For: v.Duration()}
 	}
-	o := v.Object("expiry", "of", "handling")
+	o := v.Object(waitFields()...)
 	w := &Wait{}
 	switch form := o.OneOf("share", "expiry", "handling"); form {
 	case "expiry":
@@ -113,7 +122,7 @@ func (d *decoder) wait(v strict.Value) *Wait {
 func undoing() [][2]string { return [][2]string{{"break", "heal"}, {"hold", "release"}} }
 
 func (d *decoder) hook(v strict.Value) *Hook {
-	o := v.Object("run", "key")
+	o := v.Object(hookFields()...)
 	h := Hook{Run: o.Require("run").Enum(HookNames()...)}
 	if h.Run == "expire" || o.Has("key") {
 		h.Key = d.letter(o.Require("key"))
