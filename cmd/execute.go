@@ -15,6 +15,7 @@ import (
 	"retrysafe/internal/ledger"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/redact"
+	"retrysafe/internal/sink"
 	"retrysafe/internal/trace"
 	"retrysafe/report"
 	"retrysafe/scenarios"
@@ -48,6 +49,8 @@ type job struct {
 	cleanUps []error
 	// rate is the most requests to one host in a second; 0 for no bound.
 	rate float64
+	// sinks are the plan's; nil until they listen.
+	sinks *sink.Set
 	// json is where the results document goes; empty for nowhere.
 	json string
 	// outputs are the other reports that were asked for.
@@ -114,7 +117,7 @@ func (j *job) clock() trace.Nanos { return trace.Nanos(max(1, time.Since(j.start
 func (j *job) config(seed, runID string) engine.Config {
 	return engine.Config{
 		Plan: j.plan, Endpoints: j.endpoints, Control: j.control, Scenarios: j.scenarios,
-		Client: j.client, Clock: j.clock, Redactor: j.redactor, Seed: seed, RunID: runID,
+		Client: j.client, Sinks: j.sinks, Clock: j.clock, Redactor: j.redactor, Seed: seed, RunID: runID,
 		UserAgent:    "retrysafe/" + j.version,
 		Effort:       j.effort,
 		DetectWindow: j.opts.detectWindow, AllowDisruptive: j.opts.disruptive,
@@ -216,6 +219,10 @@ func randomHex(n int) string {
 
 // runAndReport runs a job with its reports and gives the error that stands for the exit code.
 func runAndReport(ctx context.Context, env Env, j *job, look report.Options) error {
+	if err := j.listen(env); err != nil {
+		return err
+	}
+	defer j.sinks.Close()
 	var doc *report.JSONWriter
 	var err, streamErr error
 	if j.json != "" {
@@ -251,6 +258,20 @@ func runAndReport(ctx context.Context, env Env, j *job, look report.Options) err
 	}
 	if r.Summary.ExitCode != ExitOK {
 		return exitError(r.Summary.ExitCode)
+	}
+	return nil
+}
+
+// listen opens the plan's sinks.
+func (j *job) listen(env Env) error {
+	var err error
+	if j.sinks, err = sink.Listen(j.plan.Sinks(), j.clock); err != nil {
+		return usagef("another port in the plan's `sinks`, or end what listens there", "%s; nothing was sent", err)
+	}
+	for _, s := range j.plan.Sinks() {
+		if !j.opts.quiet {
+			fmt.Fprintf(env.Stderr, "retrysafe: sink %s listens on %s://%s\n", s.Name, s.Kind(), s.Address())
+		}
 	}
 	return nil
 }

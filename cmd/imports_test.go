@@ -13,16 +13,17 @@ import (
 func TestImports(t *testing.T) {
 	allowed := map[string]string{
 		"retrysafe":                  "cmd",
-		"retrysafe/cmd":              "fixtures report scenarios internal/dialect internal/engine internal/fire internal/judge internal/ledger internal/plan internal/redact internal/strict internal/trace",
+		"retrysafe/cmd":              "fixtures report scenarios internal/dialect internal/engine internal/fire internal/judge internal/ledger internal/plan internal/redact internal/sink internal/strict internal/trace",
 		"retrysafe/fixtures":         "internal/strict",
 		"retrysafe/report":           "scenarios internal/trace",
 		"retrysafe/scenarios":        "internal/strict internal/trace",
 		"retrysafe/internal/bench":   "internal/fire internal/judge internal/trace", // a program of its own
-		"retrysafe/internal/engine":  "scenarios internal/count internal/dialect internal/fire internal/ledger internal/plan internal/redact internal/trace internal/webhook",
+		"retrysafe/internal/engine":  "scenarios internal/count internal/dialect internal/fire internal/ledger internal/plan internal/redact internal/sink internal/trace internal/webhook",
 		"retrysafe/internal/judge":   "scenarios internal/dialect internal/trace",
 		"retrysafe/internal/plan":    "internal/dialect internal/strict internal/trace internal/webhook",
 		"retrysafe/internal/dialect": "internal/strict internal/trace",
 		"retrysafe/internal/count":   "internal/plan internal/trace",
+		"retrysafe/internal/sink":    "internal/plan internal/trace",
 		"retrysafe/internal/fire":    "internal/trace",
 		"retrysafe/internal/redact":  "internal/trace",
 		"retrysafe/internal/ledger":  "internal/trace",

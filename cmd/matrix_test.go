@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -118,6 +121,7 @@ type matrix struct {
 	only rules
 
 	mu      sync.Mutex
+	port    int // the last one that was given to a sink
 	results map[string]result
 }
 
@@ -144,7 +148,11 @@ func (m *matrix) execute(v fixtures.Variant) result {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return result{err: err}
 	}
-	shop := exec.Command(m.bin, append([]string{"serve", "--fault", v.Name}, v.Flags...)...)
+	flags, sinks, err := m.sinks(v.Flags)
+	if err != nil {
+		return result{err: err}
+	}
+	shop := exec.Command(m.bin, append([]string{"serve", "--fault", v.Name}, flags...)...)
 	shop.Dir = dir
 	out, err := shop.StdoutPipe()
 	if err != nil {
@@ -172,7 +180,7 @@ func (m *matrix) execute(v fixtures.Variant) result {
 		}
 	}
 	c := exec.Command(m.bin, args...)
-	c.Env = append(os.Environ(), env...)
+	c.Env = append(append(os.Environ(), env...), sinks...)
 	text, _ := c.CombinedOutput()
 	r := result{exit: c.ProcessState.ExitCode(), output: string(text), run: &trace.Run{}}
 	doc, err := os.ReadFile(file)
@@ -182,6 +190,46 @@ func (m *matrix) execute(v fixtures.Variant) result {
 	}
 	r.err = json.Unmarshal(doc, r.run)
 	return r
+}
+
+// sinks gives a variant that sends to sinks ports of its own, in its flags and in the variables that the plans name. They are
+// below those that the system hands out, so that no connection of another variant takes them in the meantime.
+func (m *matrix) sinks(flags []string) (own, env []string, err error) {
+	own = slices.Clone(flags)
+	for i := range own {
+		name, prefix := "", ""
+		switch own[i] {
+		case "--smtp":
+			name = "RETRYSAFE_SINK_SMTP"
+		case "--provider":
+			name, prefix = "RETRYSAFE_SINK_HTTP", "http://"
+		default:
+			continue
+		}
+		addr, err := m.freePort()
+		if err != nil {
+			return nil, nil, err
+		}
+		own[i+1], env = prefix+addr, append(env, name+"="+addr)
+	}
+	return own, env, nil
+}
+
+// freePort is an address that nobody listens on, another one each time.
+func (m *matrix) freePort() (string, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.port == 0 {
+		m.port = 10000 + rand.IntN(10000) // two runs of the matrix at the same time should not meet
+	}
+	for range 1000 {
+		m.port++
+		addr := fmt.Sprintf("127.0.0.1:%d", m.port)
+		if l, err := net.Listen("tcp", addr); err == nil {
+			return addr, l.Close()
+		}
+	}
+	return "", errors.New("no free port was found")
 }
 
 // addresses reads what the shop prints: its base URL, then one for each instance or the one of its supervisor, and gives the

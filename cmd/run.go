@@ -91,6 +91,9 @@ func announce(env Env, j *job) {
 // dryRun says what a run would do, and sends nothing.
 func dryRun(env Env, j *job) error {
 	fmt.Fprintf(env.Stdout, "dry run: nothing is sent to %s\n", j.plan.Target)
+	for _, s := range j.plan.Sinks() {
+		fmt.Fprintf(env.Stdout, "the sink %s would listen on %s://%s\n", s.Name, s.Kind(), s.Address())
+	}
 	for i, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios, j.effort, j.opts.disruptive) {
 		ep := &j.endpoints[i]
 		fmt.Fprintf(env.Stdout, "\n%s (%s)\n", ep.Name, ep.Request)

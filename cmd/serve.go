@@ -60,6 +60,7 @@ func (o *serveOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.Shop.WindowKind, "window-kind", "io", "io (other requests run meanwhile) or cpu (they cannot)")
 	f.DurationVar(&o.Shop.TTL, "ttl", 3*time.Second, "lifetime of keys, from the stored answer")
 	f.StringVar(&o.Shop.Provider, "provider", "", "URL that payments are charged at, by POST URL/charges (default: a stub inside the shop)")
+	f.StringVar(&o.Shop.SMTP, "smtp", "", "mail server, as HOST:PORT, that a mail about each payment is sent to (default: none)")
 	f.StringVar(&o.Store, "store", fixtures.StoreMemory, "where rows and keys are kept: memory or sqlite=FILE")
 	f.IntVar(&o.Instances, "instances", 1, "how many instances run behind a balancer")
 	f.BoolVar(&o.Shared, "shared", false, "with --instances: one store in memory for all")
@@ -132,7 +133,7 @@ func (o *serveOptions) childArgs() []string {
 	args := []string{
 		"serve", "--until-stdin-ends", "--addr", o.Addr, "--store", o.Store, "--instances", fmt.Sprint(o.Instances),
 		"--work", o.Shop.Work.String(), "--window", o.Shop.Window.String(), "--window-kind", o.Shop.WindowKind, "--ttl", o.Shop.TTL.String(),
-		"--provider", o.Shop.Provider,
+		"--provider", o.Shop.Provider, "--smtp", o.Shop.SMTP,
 	}
 	if o.Shared {
 		args = append(args, "--shared")

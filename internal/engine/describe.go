@@ -41,7 +41,11 @@ func describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 		}
 	}
 	for _, c := range ep.Counters {
-		f.Counters = append(f.Counters, trace.CounterFact{Name: c.Name, Rise: c.Rise, Marked: p.Counters[c.Name].Marked})
+		fact := trace.CounterFact{Name: c.Name, Rise: c.Rise, Marked: p.Counters[c.Name].Marked}
+		if s := p.Counters[c.Name].Sink; s != nil {
+			fact.Sink = &trace.SinkFact{Kind: s.Kind(), Address: s.Address(), Key: s.Key, IgnoreJSON: s.IgnoreJSON}
+		}
+		f.Counters = append(f.Counters, fact)
 	}
 	return trace.Endpoint{Name: ep.Name, Request: ep.Request.String(), Kind: ep.Kind, Line: ep.Pos.Line, Facts: f}
 }

@@ -23,6 +23,7 @@ import (
 	"retrysafe/internal/ledger"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/redact"
+	"retrysafe/internal/sink"
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
 )
@@ -52,9 +53,11 @@ type Config struct {
 	Control   *scenarios.Scenario
 	Scenarios []*scenarios.Scenario
 	Client    *fire.Client
-	Clock     fire.Clock
-	Redactor  *redact.Redactor
-	Deciders  Deciders
+	// Sinks are the plan's, listening; nil when it has none.
+	Sinks    *sink.Set
+	Clock    fire.Clock
+	Redactor *redact.Redactor
+	Deciders Deciders
 	// Effort is how hard to look.
 	Effort Effort
 	// DetectWindow is the race window that adaptive scenarios go on to cover when the rounds of the effort did

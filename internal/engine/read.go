@@ -69,6 +69,9 @@ func askedFor(asked []ask, c plan.Counter, sc *scope) []ask {
 
 // source is what a counter would be asked, as text.
 func source(c plan.Counter, v values) string {
+	if c.Sink != nil {
+		return c.Sink.Match.Render(v)
+	}
 	if c.HTTP == nil {
 		var parts []string
 		for _, a := range c.Exec {
@@ -87,11 +90,17 @@ func source(c plan.Counter, v values) string {
 func (rd *round) look(ctx context.Context, name string) {
 	asks := rd.asks()
 	found := make([]trace.Value, len(asks))
+	arrived := make([][]trace.Arrival, len(asks))
 	var g errgroup.Group
 	g.SetLimit(pollParallel)
 	for i, a := range asks {
 		g.Go(func() error {
-			v := rd.e.counts.Read(ctx, a.counter, a.values)
+			var v trace.Value
+			if a.counter.Sink != nil {
+				v, arrived[i] = rd.e.received(a)
+			} else {
+				v = rd.e.counts.Read(ctx, a.counter, a.values)
+			}
 			v.Scopes = a.scopes
 			v.Source, v.Raw, v.Error = rd.e.Redactor.String(v.Source), rd.e.Redactor.String(v.Raw), rd.e.Redactor.String(v.Error)
 			found[i] = v
@@ -99,6 +108,7 @@ func (rd *round) look(ctx context.Context, name string) {
 		})
 	}
 	_ = g.Wait() // what went wrong is in the values
+	rd.arrivals(arrived)
 	states := rd.states(ctx)
 	now := rd.e.Clock()
 	r := rd.reading(name)

@@ -118,6 +118,7 @@ func (rd *round) sendOne(ctx context.Context, step int, s *scenarios.Send, sc *s
 		return trace.Exchange{}
 	}
 	shot.Paced = rd.takePaid()
+	defer rd.failing(s, sc)()
 	x := rd.e.send(ctx, shot)
 	rd.label(&x, step, s, sc)
 	return x

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
@@ -16,6 +17,8 @@ type window struct {
 	// n is how many effects there may be, least how many there must be. They differ where each key has its own
 	// effect and not every key was answered with success.
 	n, least int
+	// until is true when it ends before the round does.
+	until bool
 }
 
 func (v *view) window(c *scenarios.Created) (window, bool) {
@@ -26,7 +29,7 @@ func (v *view) window(c *scenarios.Created) (window, bool) {
 	if until == "" {
 		until = trace.ReadingAfter
 	}
-	w := window{start: reading(v.round, since), end: reading(v.round, until), n: c.N}
+	w := window{start: reading(v.round, since), end: reading(v.round, until), n: c.N, until: c.Until != ""}
 	w.least = w.n
 	if c.PerKey {
 		all := v.labelled(nil)
@@ -124,8 +127,13 @@ func (v *view) noisy(w window) *trace.Reason {
 
 func (v *view) createdByCounts(e *scenarios.Expectation, w window, cs []change, out *outcome) {
 	var above, below, exact []change
+	found, explained := v.downstream(e, w, cs)
+	out.findings = append(out.findings, found...)
+	out.second = len(explained) > 0
 	for _, c := range cs {
 		switch {
+		case slices.Contains(explained, c.fact.Name):
+			exact = append(exact, c)
 		case c.above(w.n):
 			above = append(above, c)
 		case c.below(w.least):
@@ -152,6 +160,9 @@ func (v *view) createdByCounts(e *scenarios.Expectation, w window, cs []change, 
 		f := v.finding(rule, v.subject(w)+" had "+effectsOf(above)+": "+risesText(w.n, above),
 			expectedText(w.n, cs), actualText(cs), v.witnesses(w)...)
 		f.Counts = countChanges(w.n, cs)
+		if text, ids := sent(v.arrivedAt(w, above)); len(ids) > 0 {
+			f.Actual, f.Arrivals = f.Actual+"\n"+text, ids
+		}
 		out.findings = append(out.findings, f)
 		out.doubted = rule
 		for _, c := range above {

@@ -110,6 +110,10 @@ func effectRules(h *hearing, c *scenarios.Created) []string {
 	if (c.N > 0 || c.PerKey) && len(h.in.Facts.Counters) > 1 {
 		out = append(out, ruleSideEffect)
 	}
+	keyed := func(f trace.CounterFact) bool { return f.Sink != nil && f.Sink.Key != "" }
+	if (c.N > 0 || c.PerKey) && slices.ContainsFunc(h.in.Facts.Counters, keyed) {
+		out = append(out, ruleDownstream, ruleDownstreamBody)
+	}
 	return out
 }
 

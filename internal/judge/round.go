@@ -183,6 +183,11 @@ func merge(into, more []trace.Finding) []trace.Finding {
 				g.Exchanges = append(g.Exchanges, id)
 			}
 		}
+		for _, id := range f.Arrivals {
+			if !slices.Contains(g.Arrivals, id) {
+				g.Arrivals = append(g.Arrivals, id)
+			}
+		}
 		into[i] = g
 	}
 	return into

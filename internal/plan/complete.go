@@ -35,6 +35,7 @@ type completion struct {
 	targetWidth int
 	replicas    []strict.Text
 	others      []strict.Text // the `other_endpoint` of each endpoint
+	listening   []strict.Text // the addresses of sinks
 }
 
 func (c *completion) run() {
@@ -48,6 +49,7 @@ func (c *completion) run() {
 	setDefault(&p.Limits.Body, defaultBody)
 	c.checkTargets()
 	c.checkReads()
+	c.checkSinks()
 	c.checkHooks()
 	c.callers()
 	for i := range p.Endpoints {

@@ -26,12 +26,13 @@ type decoder struct {
 	listed      []string // of `secrets`
 	replicas    []strict.Text
 	others      []strict.Text // the `other_endpoint` of each endpoint
+	listening   []strict.Text // the addresses of sinks
 }
 
 // Fields are the names of a plan's fields at its top level.
 func Fields() []string {
 	return []string{"version", "target", "replicas", "allow_hosts", "firing", "dialect", "defaults", "callers", "counters",
-		"states", "hooks", "limits", "endpoints", "scenarios", "secrets"}
+		"sinks", "states", "hooks", "limits", "endpoints", "scenarios", "secrets"}
 }
 
 func (d *decoder) decode() {
@@ -46,6 +47,7 @@ func (d *decoder) decode() {
 	d.plan.Callers = d.callers(o.Get("callers"))
 	d.captures = allCaptures(o.Get("endpoints"))
 	d.plan.Counters = d.counters(o.Get("counters"))
+	d.sinks(o.Get("sinks"))
 	d.plan.States = d.states(o.Get("states"))
 	d.plan.Hooks = d.hooks(o.Get("hooks"))
 	d.plan.Limits = limits(o.Get("limits"))

@@ -240,13 +240,13 @@ func (d *decoder) bodies(e *Endpoint, o strict.Object, allowed names) {
 	if !v.Present() {
 		return
 	}
-	f := v.Object("headers", "body")
-	e.Fail = &Fail{Headers: parseHeaders(f.Get("headers"), allowed), Body: e.Body}
+	f := v.Object("headers", "body", "sink")
+	e.Fail = &Fail{Headers: parseHeaders(f.Get("headers"), allowed), Body: e.Body, Sinks: d.sinkFailures(f.Get("sink"))}
 	if patch := f.Get("body"); patch.Present() {
 		e.Fail.Body = d.patched(e.Body, patch, allowed)
 	}
-	if v.Kind() == strict.Mapping && !f.Has("headers") && !f.Has("body") {
-		v.Errorf("expected headers or a body that make the endpoint fail once, found neither")
+	if v.Kind() == strict.Mapping && !f.Has("headers") && !f.Has("body") && !f.Has("sink") {
+		v.Errorf("expected headers, a body or a sink that make the endpoint fail once, found none of them")
 	}
 }
 
@@ -300,7 +300,7 @@ func (d *decoder) checkCounter(t strict.Text, captures []string) {
 	c, ok := d.plan.Counters[t.Value]
 	if !ok {
 		known := slices.Sorted(maps.Keys(d.plan.Counters))
-		t.Errorf(0, len([]rune(t.Value)), "unknown counter %s%s (declare it under `counters`)", t.Show(), strict.DidYouMean(t.Value, known))
+		t.Errorf(0, len([]rune(t.Value)), "unknown counter %s%s (declare it under `counters` or `sinks`)", t.Show(), strict.DidYouMean(t.Value, known))
 		return
 	}
 	d.checkCaptures(t, "counter", c.templates(), captures)
@@ -326,6 +326,9 @@ func (c Counter) Uses(name string) bool {
 // templates are all templates of a counter.
 func (c Counter) templates() []Template {
 	found := slices.Clone(c.Exec)
+	if c.Sink != nil {
+		found = append(found, c.Sink.Match)
+	}
 	if c.HTTP != nil {
 		found = append(found, c.HTTP.Request.Path)
 		for _, h := range c.HTTP.Headers {

@@ -66,7 +66,7 @@ func ParseWith(file string, text []byte, env func(string) (string, bool), over O
 	}
 	d.decode()
 	d.plan.AllowHosts = append(d.plan.AllowHosts, over.AllowHosts...)
-	c := completion{plan: d.plan, doc: d.doc, targetWidth: d.targetWidth, replicas: d.replicas, others: d.others}
+	c := completion{plan: d.plan, doc: d.doc, targetWidth: d.targetWidth, replicas: d.replicas, others: d.others, listening: d.listening}
 	c.run()
 	if err := d.doc.Err(); err != nil {
 		return nil, err

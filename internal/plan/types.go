@@ -26,7 +26,7 @@ type Plan struct {
 	Firing string
 	// Callers in the order of the file; the first is the default. Empty: requests carry no credentials.
 	Callers []Caller
-	// Counters by name.
+	// Counters by name, those that are sinks included.
 	Counters map[string]Counter
 	// States by name.
 	States map[string]State
@@ -96,7 +96,7 @@ type RequestTemplate struct {
 // String is the request as it stands in the plan, such as "POST /orders".
 func (r RequestTemplate) String() string { return r.Method + " " + r.Path.String() }
 
-// Counter is a count-check hook: exactly one of HTTP and Exec is set.
+// Counter is a count-check hook: exactly one of HTTP, Exec and Sink is set.
 type Counter struct {
 	Pos  strict.Pos
 	Name string
@@ -104,6 +104,8 @@ type Counter struct {
 	HTTP *HTTPCounter
 	// Exec is a command with its arguments; it prints a number. It is run in the plan's folder.
 	Exec []Template
+	// Sink listens for what the endpoint sends out; nil for a counter that is asked.
+	Sink *Sink
 	// Marked is true when the request or the command holds {{marker}}, {{key}} or a capture, so that nobody else moves it.
 	Marked bool
 }
@@ -120,6 +122,60 @@ type HTTPCounter struct {
 	// Caller is the name of the credentials to use; empty means the first caller.
 	Caller  string
 	Headers []HeaderTemplate
+}
+
+// Sink is where the endpoint under test sends mails, or calls a service that the sink stands for. Exactly one of SMTP and
+// HTTP is set.
+type Sink struct {
+	Name string
+	// SMTP and HTTP are the address to listen on, host:port.
+	SMTP, HTTP string
+	// Match is the text that tells whose an arrival is, {{marker}} by default.
+	Match Template
+	// Key is the header that carries the idempotency key of calls; empty for a service without keys, and for SMTP.
+	Key string
+	// KeyLifetime is how long the service that it stands for remembers a key; 0 for ever.
+	KeyLifetime time.Duration
+	// Answer is what calls are answered with.
+	Answer SinkAnswer
+	// First is what becomes of the first call of each scope; nil when it is answered like the others.
+	First *Failure
+	// IgnoreJSON are JSONPath queries of parts of a call's body that may differ between attempts.
+	IgnoreJSON []string
+}
+
+// Address is where the sink listens, as host:port.
+func (s *Sink) Address() string { return s.SMTP + s.HTTP }
+
+// Kind is "smtp" or "http".
+func (s *Sink) Kind() string {
+	if s.SMTP != "" {
+		return "smtp"
+	}
+	return "http"
+}
+
+// SinkAnswer is what a sink answers. Its placeholders are {{uuid}}, {{now}} and {{key}}.
+type SinkAnswer struct {
+	Status  int
+	Headers []HeaderTemplate
+	Body    Body
+}
+
+// Failure says how a sink fails a call. The zero value is a status of 503.
+type Failure struct {
+	// Status is answered; 0 for 503.
+	Status int
+	// Drop closes the connection instead, Hang gives no answer for as long as the client waits.
+	Drop, Hang bool
+	// RetryAfter is what a status is answered with; 0 for nothing.
+	RetryAfter time.Duration
+}
+
+// SinkFailure is a failure of the next call of a sink.
+type SinkFailure struct {
+	Sink    string
+	Failure Failure
 }
 
 // Hook changes the system under test: exactly one of Exec and HTTP is set.
@@ -240,6 +296,8 @@ type Fail struct {
 	Headers []HeaderTemplate
 	// Body is the endpoint's body with the plan's patch merged in; the same body when the plan gives headers only.
 	Body Body
+	// Sinks are the calls that fail, at most one for each sink.
+	Sinks []SinkFailure
 }
 
 // QueryParameter is a name and value in a URL.

@@ -81,6 +81,29 @@ func (r *Redactor) Exchange(x *trace.Exchange) {
 	x.Error = r.String(x.Error)
 }
 
+// Arrival replaces the secrets of what a sink got, on a copy of its own: by value everywhere except in the key, and by
+// name in headers that carry credentials.
+func (r *Redactor) Arrival(a *trace.Arrival) {
+	if a.Call != nil {
+		c := *a.Call
+		c.Request.Headers = slices.Clone(c.Request.Headers)
+		r.credentials(c.Request.Headers)
+		r.headers(c.Request.Headers, c.Key)
+		c.Request.URL = r.keeping(c.Request.URL, c.Key)
+		r.body(&c.Request.Body)
+		a.Call = &c
+	}
+	if a.Mail != nil {
+		m := *a.Mail
+		m.To = slices.Clone(m.To)
+		for i := range m.To {
+			m.To[i] = r.String(m.To[i])
+		}
+		m.From, m.Subject, m.Text = r.String(m.From), r.String(m.Subject), r.String(m.Text)
+		a.Mail = &m
+	}
+}
+
 // keeping is String for a text in which the idempotency key must survive even when it is a secret's value.
 func (r *Redactor) keeping(s, key string) string {
 	if key == "" || !strings.Contains(s, key) {

@@ -101,6 +101,8 @@ type Finding struct {
 	Actual   string `json:"actual"`
 	// Exchanges are the ids of the exchanges that show it, the reference first.
 	Exchanges []int `json:"exchanges"`
+	// Arrivals are the ids of what sinks got that shows it; empty where no sink does.
+	Arrivals []int `json:"arrivals,omitempty"`
 	// Counts are the counters that show it, by name, summed over the round's scopes.
 	Counts map[string]CountChange `json:"counts,omitempty"`
 	// Round is the number of the round that the evidence is from; Seen in how many of the rounds it showed.

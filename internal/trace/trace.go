@@ -206,6 +206,8 @@ type CounterFact struct {
 	Rise int64 `json:"rise"`
 	// Marked is true when the counter counts one marker, key or capture only, so that nobody else moves it.
 	Marked bool `json:"marked"`
+	// Sink is set for a counter that counts what arrives at a sink; nil for one that is asked.
+	Sink *SinkFact `json:"sink,omitempty"`
 }
 
 // Statuses are accepted status codes by situation. An empty list means that nothing is asserted.
@@ -322,6 +324,8 @@ type Round struct {
 	Work []Work `json:"work,omitempty"`
 	// Readings are the counts, ordered by time.
 	Readings []Reading `json:"readings,omitempty"`
+	// Arrivals are what the endpoint's sinks got for the scopes of the round, ordered by ID.
+	Arrivals []Arrival `json:"arrivals,omitempty"`
 	// Pauses are the waits and hooks of the script.
 	Pauses []Pause `json:"pauses,omitempty"`
 	// Void says why the round counts for nothing (fewer than two copies were answered other than busy);
