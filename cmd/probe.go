@@ -50,7 +50,7 @@ effects of each key can be counted.`,
 			}
 			p, err := plan.ParseWith("", text, nil, o.run.overrides())
 			if err != nil {
-				return probeError(err)
+				return flagError("retrysafe probe --help", err)
 			}
 			j, err := newJob(env, p, &o.run)
 			if err != nil {
@@ -286,7 +286,7 @@ func jsonHeader(headers object) bool {
 }
 
 // probeError says that a plan made from flags is wrong without pointing at lines that the user never wrote.
-func probeError(err error) error {
+func flagError(hint string, err error) error {
 	var found strict.Errors
 	if !errors.As(err, &found) {
 		return err
@@ -295,5 +295,5 @@ func probeError(err error) error {
 	for _, e := range found {
 		lines = append(lines, e.Message)
 	}
-	return usagef("retrysafe probe --help", "%s", strings.Join(lines, "\n"))
+	return usagef(hint, "%s", strings.Join(lines, "\n"))
 }

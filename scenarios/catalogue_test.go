@@ -11,8 +11,8 @@ func byJudge() []string {
 	return []string{
 		"silent-duplicate", "side-effect-repeated", "status-not-replayed", "headers-not-replayed", "body-not-replayed",
 		"replay-not-byte-identical", "wrong-refusal-status",
-		"accepted-never-done",                                     // wherever the plan says how work is awaited
-		"downstream-key-not-stable", "downstream-body-not-stable", // need a view of the endpoint's own calls
+		"accepted-never-done",                                                            // wherever the plan says how work is awaited
+		"downstream-key-not-stable", "downstream-body-not-stable", "retry-after-ignored", // need a view of the endpoint's own calls
 	}
 }
 

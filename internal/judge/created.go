@@ -160,9 +160,7 @@ func (v *view) createdByCounts(e *scenarios.Expectation, w window, cs []change, 
 		f := v.finding(rule, v.subject(w)+" had "+effectsOf(above)+": "+risesText(w.n, above),
 			expectedText(w.n, cs), actualText(cs), v.witnesses(w)...)
 		f.Counts = countChanges(w.n, cs)
-		if text, ids := sent(v.arrivedAt(w, above)); len(ids) > 0 {
-			f.Actual, f.Arrivals = f.Actual+"\n"+text, ids
-		}
+		f.Arrivals = idsOf(v.arrivedAt(w, above))
 		out.findings = append(out.findings, f)
 		out.doubted = rule
 		for _, c := range above {

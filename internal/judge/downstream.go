@@ -49,16 +49,29 @@ func (v *view) arrivedAt(w window, cs []change) []trace.Arrival {
 	return out
 }
 
-// sent says which calls a service got, to be added to a finding.
-func sent(as []trace.Arrival) (text string, ids []int) {
-	var lines []string
-	for i, a := range as {
+// idsOf are the ids of arrivals.
+func idsOf(as []trace.Arrival) []int {
+	var ids []int
+	for _, a := range as {
 		ids = append(ids, a.ID)
-		if i < shownCalls {
-			lines = append(lines, a.Sink+" got: "+shorten(a.String(), excerptLimit))
-		}
 	}
-	return strings.Join(lines, "\n"), ids
+	return ids
+}
+
+// keysText shows the keys of some calls and what became of them, in their order.
+func keysText(calls []trace.Arrival) string {
+	var parts []string
+	for _, a := range calls[:min(len(calls), shownCalls)] {
+		key := "no key"
+		if a.Call.Key != "" {
+			key = shorten(a.Call.Key, excerptLimit)
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", key, a.Call.Outcome()))
+	}
+	if more := len(calls) - shownCalls; more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(parts, "\nthen ")
 }
 
 // downstream finds calls of a service behind the endpoint that are not recognisable as retries of each other. explained
@@ -119,8 +132,8 @@ func (v *view) freshKey(e *scenarios.Expectation, w window, c change, cs []chang
 		what = "not all of them with a key in " + c.fact.Sink.Key
 	}
 	f := v.finding(ruleDownstream, fmt.Sprintf("for %s, %s got %s, %s", v.subject(w), c.fact.Name, plural(len(calls), "call"), what),
-		fmt.Sprintf("every attempt calls %s with the same %s", c.fact.Name, c.fact.Sink.Key), "", v.witnesses(w)...)
-	f.Actual, f.Arrivals = sent(calls)
+		fmt.Sprintf("every attempt calls %s with the same %s", c.fact.Name, c.fact.Sink.Key), keysText(calls), v.witnesses(w)...)
+	f.Arrivals = idsOf(calls)
 	f.Counts = countChanges(w.n, cs)
 	return f, true
 }

@@ -8,9 +8,10 @@ import (
 
 // The exit codes of a run.
 const (
-	exitPass       = 0
-	exitViolations = 1
-	exitUnjudged   = 3
+	exitPass        = 0
+	exitViolations  = 1
+	exitUnjudged    = 3
+	exitInterrupted = 130
 )
 
 // skips reports whether a reason means that the case was not meant to run.
