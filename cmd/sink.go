@@ -195,7 +195,7 @@ func (o *sinkOptions) run(ctx context.Context, env Env, command []string, look r
 	ended := o.listenTo(ctx, env, service, command)
 	calls, lost, _ := service.All()
 	service.Close()
-	r := &trace.ClientRun{Schema: trace.ClientSchemaV1, Calls: calls, Info: trace.ClientInfo{
+	r := &trace.ClientRun{Schema: trace.ClientSchemaV1, Calls: append([]trace.Arrival{}, calls...), Info: trace.ClientInfo{
 		Started: start.UTC(), ElapsedMS: time.Since(start).Milliseconds(), URL: service.URL,
 		Tool: trace.Tool{Name: "retrysafe", Version: env.Version},
 		Key:  stub.Key, OperationHeader: o.operationHeader, IgnoreJSON: o.ignore,

@@ -95,7 +95,7 @@ func (p *printer) operation(run *trace.ClientRun, op *trace.Operation) {
 		if a.Call.Key != "" {
 			key = "key " + shorten(oneLine(a.Call.Key), 60)
 		}
-		p.hang(4, 4, p.plain, "", p.plain, fmt.Sprintf("@%d  after %s ms  %s, %s", a.ID, millis(a.At-origin), key, a.Call.Outcome()))
+		p.hang(4, 4, p.plain, "", p.plain, fmt.Sprintf("@%d after %s ms: %s, %s", a.ID, millis(a.At-origin), key, a.Call.Outcome()))
 	}
 	if shown > manyExchanges {
 		p.para(4, p.dim, fmt.Sprintf("and %d more in the JSON document", shown-manyExchanges))

@@ -31,7 +31,7 @@ func Client(run *trace.ClientRun, rules Catalogue) {
 		}
 		groups[n].calls = append(groups[n].calls, a)
 	}
-	run.Operations = nil
+	run.Operations = []trace.Operation{}
 	for _, g := range groups {
 		g.alike = run.Info.Announced > len(groups)
 		run.Operations = append(run.Operations, g.judge())
@@ -76,10 +76,10 @@ func (o *clientOperation) judge() trace.Operation {
 // keys checks that calls that failed were sent again with the same key.
 func (o *clientOperation) keys() *trace.Reason {
 	header := o.run.Info.Key
-	var stray *trace.Arrival
+	var stray, next *trace.Arrival
 	for i, a := range o.calls[:len(o.calls)-1] {
-		if a.Call.Failed != "" && !o.comesAgain(a, o.calls[i+1:]) {
-			stray = a
+		if a.Call.Failed != "" && !comesAgain(a, o.calls[i+1:]) {
+			stray, next = a, o.calls[i+1]
 			break
 		}
 	}
@@ -91,22 +91,34 @@ func (o *clientOperation) keys() *trace.Reason {
 			Detail: fmt.Sprintf("%d operations were announced and some look the same, so calls without a common key may be different operations", o.run.Info.Announced),
 			Enable: "--operation-header NAME, with a value for each operation; or operations that differ in their content"}
 	}
-	message := fmt.Sprintf("the call that failed carried the key %s, and no call after it did", shorten(stray.Call.Key, 60))
-	if stray.Call.Key == "" {
+	message := fmt.Sprintf("the call that failed carried %s, the next one %s", keyText(stray), keyText(next))
+	if stray.Call.Key == "" && next.Call.Key == "" {
 		message = fmt.Sprintf("the call that failed was sent again, and carries no key in %s: whoever got it cannot tell the retry from a second order", header)
 	}
 	o.add(ruleDownstream, message, "every attempt of an operation carries the same "+header, keysText(values(o.calls)), o.calls...)
 	return nil
 }
 
+func keyText(a *trace.Arrival) string {
+	if a.Call.Key == "" {
+		return "no key"
+	}
+	return "the key " + shorten(a.Call.Key, 60)
+}
+
 // comesAgain reports whether a call with the same key follows.
-func (o *clientOperation) comesAgain(a *trace.Arrival, later []*trace.Arrival) bool {
+func comesAgain(a *trace.Arrival, later []*trace.Arrival) bool {
+	return a.Call.Key != "" && retryOf(a, later).Call.Key == a.Call.Key
+}
+
+// retryOf is the next call with the same key; the next one at all when there is none. There must be one.
+func retryOf(a *trace.Arrival, later []*trace.Arrival) *trace.Arrival {
 	for _, b := range later {
-		if a.Call.Key != "" && b.Call.Key == a.Call.Key {
-			return true
+		if b.Call.Key == a.Call.Key {
+			return b
 		}
 	}
-	return false
+	return later[0]
 }
 
 // bodies checks that calls with the same key have the same body.
@@ -131,7 +143,7 @@ func (o *clientOperation) bodies() {
 // waits checks that a retry came no sooner than it was asked to.
 func (o *clientOperation) waits() {
 	for i, a := range o.calls[:len(o.calls)-1] {
-		next := o.calls[i+1]
+		next := retryOf(a, o.calls[i+1:])
 		asked, waited := a.Call.RetryAfter.Duration(), (next.At - a.At).Duration()
 		if asked == 0 || waited >= asked-early {
 			continue

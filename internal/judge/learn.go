@@ -18,6 +18,7 @@ func Learn(f trace.Facts, c *trace.Control) trace.Learned {
 	for i := range c.Rounds {
 		answers[i] = final(&c.Rounds[i])
 		if l.Reason = unsoundAnswer(f, &c.Rounds[i], answers[i]); l.Reason != nil {
+			l.Reason = failedBySink(l.Reason, &c.Rounds[i], answers[i])
 			return l
 		}
 		if l.Reason = unsoundWork(f, &c.Rounds[i], answers[i]); l.Reason != nil {
@@ -123,6 +124,24 @@ func unsoundPlace(f trace.Facts, l trace.Learned, answers []*trace.Exchange) *tr
 }
 
 func location(x *trace.Exchange) string { return firstHeader(x.Response.Headers, "Location") }
+
+// failedBySink adds to why the first request failed that a sink had failed a call of it.
+func failedBySink(why *trace.Reason, r *trace.Round, x *trace.Exchange) *trace.Reason {
+	if x == nil {
+		return why
+	}
+	for _, a := range r.Arrivals {
+		if a.Call == nil || a.Call.Failed == "" {
+			continue
+		}
+		said := *why
+		said.Detail += fmt.Sprintf("; the sink %s had failed the first call for it, as `first` says (%s), and the endpoint did not get over that by itself",
+			a.Sink, a.Call.Outcome())
+		said.Enable = fmt.Sprintf("fail: {sink: %s} in the endpoint, in place of `first` in the sink", a.Sink)
+		return &said
+	}
+	return why
+}
 
 func unsound(detail string) *trace.Reason {
 	return &trace.Reason{Code: trace.ControlUnsound, Detail: detail, Enable: "body: and headers: with which one request succeeds"}

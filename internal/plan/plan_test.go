@@ -68,7 +68,6 @@ func TestMistakes(t *testing.T) {
 		{"no version", "endpoints: [{name: a, request: POST http://localhost/}]", "p:1:1: missing field \"version\""},
 		{"other version", "version: 2\nendpoints: [{name: a, request: POST http://localhost/}]", "p:1:10: expected version 1, the only one that there is, found the number 2\n1 | version: 2\n  |          ^"},
 		{"empty list", head + "endpoints: []\n", "p:3:12: expected at least one endpoint, found an empty list"},
-		{"later field", head + "sinks: {}\nendpoints: [{name: a, request: POST /}]", "p:3:1: unknown field \"sinks\"\n3 | sinks: {}\n  | ^~~~~"},
 		{"misspelt field", endpoint("hedaers: {}"), "p:6:5: unknown field \"hedaers\"; did you mean \"headers\"?\n6 |     hedaers: {}\n  |     ^~~~~~~"},
 		{"unknown dialect", head + "dialect: itef\nendpoints: [{name: a, request: POST /}]", "p:3:10: unknown dialect \"itef\"; did you mean \"ietf\"? (known: " + strings.Join(dialect.Names(), ", ") + ")"},
 		{"target not set", "version: 1\ntarget: ${UNSET}\nendpoints: [{name: a, request: POST /}]", "p:2:9: variable UNSET is not set: export UNSET=..., or give a default with ${UNSET:-value}\n2 | target: ${UNSET}\n  |         ^~~~~~~~"},

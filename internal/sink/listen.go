@@ -28,7 +28,7 @@ func Listen(sinks []*plan.Sink, clock func() trace.Nanos) (*Set, error) {
 		log := newLog(p.Name, p.First, clock, ids)
 		s.logs[p.Name] = log
 		if p.SMTP != "" {
-			s.stops = append(s.stops, serveMail(l, log))
+			s.stops = append(s.stops, serveMail(l, log, mostMail))
 		} else {
 			s.stops = append(s.stops, newService(log, p.Key, p.KeyLifetime, p.Answer).serve(l))
 		}

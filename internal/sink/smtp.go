@@ -29,15 +29,17 @@ const (
 
 // mailServer takes every mail.
 type mailServer struct {
-	log   *Log
+	log *Log
+	// limit is the largest message in bytes.
+	limit int64
 	slots chan struct{}
 }
 
 // serveMail takes mails on a listener until the returned function is called.
-func serveMail(l net.Listener, to *Log) (stop func()) {
-	s := smtp.NewServer(&mailServer{log: to, slots: make(chan struct{}, mailsAtOnce)})
+func serveMail(l net.Listener, to *Log, limit int64) (stop func()) {
+	s := smtp.NewServer(&mailServer{log: to, limit: limit, slots: make(chan struct{}, mailsAtOnce)})
 	s.Domain = "retrysafe.sink"
-	s.MaxMessageBytes, s.MaxRecipients, s.MaxLineLength = mostMail, mostRecipients, mostLine
+	s.MaxRecipients, s.MaxLineLength = mostRecipients, mostLine // the size is bounded here, so that a refusal is noted
 	s.ReadTimeout, s.WriteTimeout = mailTimeout, mailTimeout
 	s.AllowInsecureAuth = true // what a sender is configured with is taken, and not looked at
 	s.EnableSMTPUTF8, s.EnableBINARYMIME = true, true
@@ -115,11 +117,12 @@ func (s *session) Data(r io.Reader) error {
 	defer func() { <-s.server.slots }()
 	slow := time.AfterFunc(mailTimeout, func() { _ = s.conn.Conn().Close() })
 	defer slow.Stop()
-	message, err := io.ReadAll(r)
+	message, err := readUpTo(r, s.server.limit)
 	switch {
-	case errors.Is(err, smtp.ErrDataTooLarge):
-		s.server.log.lose(fmt.Sprintf("a mail is larger than %d MiB", mostMail>>20))
-		return err
+	case errors.Is(err, errTooLarge):
+		s.server.log.lose(fmt.Sprintf("a mail is larger than %d bytes", s.server.limit))
+		_, _ = io.Copy(io.Discard, r) // the sender listens only at the end, which slow bounds
+		return &smtp.SMTPError{Code: 552, EnhancedCode: smtp.EnhancedCode{5, 3, 4}, Message: "too large"}
 	case err != nil:
 		return err
 	}
