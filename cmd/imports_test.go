@@ -8,7 +8,7 @@ import (
 )
 
 // TestImports holds the packages to one direction: cmd -> engine, judge, report, fixtures -> plan, scenarios,
-// dialect, fire, count, redact, ledger -> strict, trace. What a package may import from this module is listed; the rest is
+// dialect, fire, count, redact, sink, ledger -> strict, trace. What a package may import from this module is listed; the rest is
 // forbidden.
 func TestImports(t *testing.T) {
 	allowed := map[string]string{

@@ -121,7 +121,7 @@ type matrix struct {
 	only rules
 
 	mu      sync.Mutex
-	port    int // the last one that was given to a sink
+	ports   ports
 	results map[string]result
 }
 
@@ -192,8 +192,7 @@ func (m *matrix) execute(v fixtures.Variant) result {
 	return r
 }
 
-// sinks gives a variant that sends to sinks ports of its own, in its flags and in the variables that the plans name. They are
-// below those that the system hands out, so that no connection of another variant takes them in the meantime.
+// sinks gives a variant that sends to sinks ports of its own, in its flags and in the variables that the plans name.
 func (m *matrix) sinks(flags []string) (own, env []string, err error) {
 	own = slices.Clone(flags)
 	for i := range own {
@@ -206,7 +205,7 @@ func (m *matrix) sinks(flags []string) (own, env []string, err error) {
 		default:
 			continue
 		}
-		addr, err := m.freePort()
+		addr, err := m.ports.free()
 		if err != nil {
 			return nil, nil, err
 		}
@@ -215,16 +214,22 @@ func (m *matrix) sinks(flags []string) (own, env []string, err error) {
 	return own, env, nil
 }
 
-// freePort is an address that nobody listens on, another one each time.
-func (m *matrix) freePort() (string, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.port == 0 {
-		m.port = 10000 + rand.IntN(10000) // two runs of the matrix at the same time should not meet
+// ports gives addresses that nobody listens on, another one each time. They are below the ports that the system hands out,
+// so that no connection takes one in the meantime.
+type ports struct {
+	mu   sync.Mutex
+	last int
+}
+
+func (p *ports) free() (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.last == 0 {
+		p.last = 10000 + rand.IntN(10000) // two processes at the same time should not meet
 	}
 	for range 1000 {
-		m.port++
-		addr := fmt.Sprintf("127.0.0.1:%d", m.port)
+		p.last++
+		addr := fmt.Sprintf("127.0.0.1:%d", p.last)
 		if l, err := net.Listen("tcp", addr); err == nil {
 			return addr, l.Close()
 		}

@@ -21,6 +21,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"retrysafe": func() { os.Exit(Main(System("test"), os.Args[1:])) },
+		"retrier":   func() { os.Exit(retrier()) },
 	})
 }
 
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) { testscript.Run(t, scriptParams(t)) }
 
 func scriptParams(t *testing.T) testscript.Params {
+	var free ports
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
@@ -39,10 +41,13 @@ func scriptParams(t *testing.T) testscript.Params {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("ROOT", root)
 			e.Setenv("NO_COLOR", "1")
-			return nil
+			addr, err := free.free()
+			e.Setenv("SINK", addr) // an address to listen on
+			e.Setenv("SINK_URL", "http://"+addr)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"shop":   startShop,
+			"shop":   func(ts *testscript.TestScript, _ bool, args []string) { startShop(ts, &free, args) },
 			"answer": startAnswer,
 			"code":   exitsWith,
 			"age":    age,
@@ -71,9 +76,20 @@ func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // startShop serves the built-in shop until the script ends: shop [FAULT...]. $RETRYSAFE_TARGET is its URL. With
-// -tls first it serves HTTPS and writes the certificate to shop.pem; -ttl D sets how long it remembers keys.
-func startShop(ts *testscript.TestScript, _ bool, args []string) {
+// -tls first it serves HTTPS and writes the certificate to shop.pem; -ttl D sets how long it remembers keys. With
+// -sinks it sends to where $RETRYSAFE_SINK_HTTP and $RETRYSAFE_SINK_SMTP say that sinks listen.
+func startShop(ts *testscript.TestScript, free *ports, args []string) {
 	o := fixtures.ServeOptions{}
+	if len(args) > 0 && args[0] == "-sinks" {
+		args = args[1:]
+		http, err := free.free()
+		ts.Check(err)
+		smtp, err := free.free()
+		ts.Check(err)
+		ts.Setenv("RETRYSAFE_SINK_HTTP", http)
+		ts.Setenv("RETRYSAFE_SINK_SMTP", smtp)
+		o.Shop.Provider, o.Shop.SMTP = "http://"+http, smtp
+	}
 	if len(args) > 0 && args[0] == "-tls" {
 		o.TLS, args = true, args[1:]
 	}

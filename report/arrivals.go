@@ -20,7 +20,7 @@ func (p *printer) arrivals(ep *trace.Endpoint, c *trace.Case, f *trace.Finding) 
 	}
 	p.raw(4, p.label.Sprint("sent out")+p.dim.Sprint("  what sinks got, times as above"))
 	for _, a := range found[:min(len(found), manyExchanges)] {
-		line := fmt.Sprintf("@%d  %s ms  %s: %s", a.ID, moment(a.At, origin), oneLine(a.Sink), oneLine(a.String()))
+		line := fmt.Sprintf("@%d at %s ms, %s: %s", a.ID, moment(a.At, origin), oneLine(a.Sink), oneLine(a.String()))
 		p.hang(6, 4, p.plain, "", p.plain, line)
 	}
 	if left := len(found) - manyExchanges; left > 0 {
