@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"net/http"
 	"regexp"
 	"strings"
 
@@ -22,7 +21,7 @@ type Operations struct {
 // NeedsKey reports whether a retry of the call could have a second effect: other methods are idempotent by themselves
 // (RFC 9110 section 9.2.2).
 func NeedsKey(c *trace.Call) bool {
-	return c != nil && (c.Request.Method == http.MethodPost || c.Request.Method == http.MethodPatch)
+	return c != nil && (c.Request.Method == "POST" || c.Request.Method == "PATCH")
 }
 
 // Add gives the number of the operation that a call belongs to, from 0.
