@@ -1,9 +1,9 @@
 package cmd
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -35,7 +35,7 @@ type sinkOptions struct {
 	status                  int
 	body                    string
 	env                     []string
-	reports                 []string
+	report                  string
 	failOn                  string
 	allowHosts              []string
 	quiet                   bool
@@ -89,7 +89,7 @@ nothing was sent again, say; 130 interrupted.`,
 	f.IntVar(&o.status, "status", 200, "status of calls that do not fail")
 	f.StringVar(&o.body, "json", `{"id": "{{uuid}}"}`, "JSON body of calls that do not fail; {{uuid}}, {{now}} and {{key}} are filled in")
 	f.StringSliceVar(&o.env, "env", nil, "another environment variable that gets the URL (repeatable)")
-	f.StringArrayVar(&o.reports, "report", nil, "write a report besides the terminal's, as json=FILE")
+	f.StringVar(&o.report, "report", "", "write a report besides the terminal's, as json=FILE")
 	f.StringVar(&o.failOn, "fail-on", string(trace.Major), "least severity that fails: critical, major or minor")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no terminal report, only the exit code and the other reports")
 	return c
@@ -173,7 +173,7 @@ func (o *sinkOptions) run(ctx context.Context, env Env, command []string, look r
 	if err != nil {
 		return err
 	}
-	file, err := (&runOptions{reports: o.reports}).jsonPath()
+	file, err := o.jsonFile()
 	if err != nil {
 		return err
 	}
@@ -233,15 +233,30 @@ func (o *sinkOptions) write(env Env, out io.Writer, file string, r *trace.Client
 	return nil
 }
 
+// jsonFile is the file of --report json=FILE; empty when none was asked for.
+func (o *sinkOptions) jsonFile() (string, error) {
+	if o.report == "" {
+		return "", nil
+	}
+	file, ok := strings.CutPrefix(o.report, "json=")
+	if !ok || file == "" {
+		return "", usagef("", "--report: expected json=FILE, or json=- for standard output, found %q", o.report)
+	}
+	if err := writable(file); err != nil {
+		return "", usagef("", "--report: json: %s", err)
+	}
+	return file, nil
+}
+
 func writeClientJSON(env Env, file string, r *trace.ClientRun) error {
 	if file == "-" {
 		return report.ClientJSON(env.Stdout, r)
 	}
-	f, err := os.Create(file)
-	if err != nil {
+	var text bytes.Buffer
+	if err := report.ClientJSON(&text, r); err != nil {
 		return err
 	}
-	return errors.Join(report.ClientJSON(f, r), f.Close())
+	return replaceFile(file, text.Bytes())
 }
 
 // failing fails the first calls of each operation.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,10 @@ func TestArrivalsGolden(t *testing.T) {
 			{ID: 4, Sink: "mails", At: 230 * ms, Mail: &trace.Mail{To: []string{"a@example.com"}, Subject: "not named"}}}}},
 		Result: trace.Result{Verdict: trace.Fail, Rounds: 1, Findings: []trace.Finding{{Rule: "side-effect-repeated", Severity: trace.Critical,
 			Message: "more arrived than should", Expected: "1 call", Actual: "2 calls", Exchanges: []int{5}, Arrivals: []int{1, 2, 3}, Round: 1, Seen: 1}}}}}
+	c := &ep.Cases[0]
+	if text := account(ep, c, &c.Findings[0], testRules()); !strings.Contains(text, "\nsent out: charges: POST /charges with key k-1, dropped on purpose\n") {
+		t.Errorf("the text of other formats does not say what arrived:\n%s", text)
+	}
 	for file, width := range map[string]int{"arrivals.txt": 100, "arrivals-40.txt": 40} {
 		var out bytes.Buffer
 		if err := Terminal(&out, run, Options{Width: width, Rules: testRules()}); err != nil {

@@ -113,6 +113,10 @@ func account(ep *trace.Endpoint, c *trace.Case, f *trace.Finding, rules []scenar
 		n := f.Counts[name]
 		fmt.Fprintf(&b, "counts:   %s went from %d to %d, expected %d\n", oneLine(name), n.Before, n.After, n.Expected)
 	}
+	found := arrivalsOf(ep, c, f.Arrivals)
+	for _, a := range found[:min(len(found), manyExchanges)] {
+		fmt.Fprintf(&b, "sent out: %s: %s\n", oneLine(a.Sink), oneLine(a.String()))
+	}
 	if d := diagnosisOf(ep, c.Scenario, f.Rule); d != nil {
 		fmt.Fprintf(&b, "\ndiagnosis: %s\nfix:       %s\n", clean(d.Title), clean(d.Fix))
 	} else if rule.Fix != "" {
