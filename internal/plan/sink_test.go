@@ -42,7 +42,7 @@ func TestSinks(t *testing.T) {
   mails: {smtp: "${MAILS}", match: "order-{{marker:20}}"}
   pay: {http: "[::1]:${PORT:-8099}", key: {header: X-Key}, key_lifetime: 24h, first: {status: 429, retry_after: 2s}, answer: {status: 201, body: {id: "{{uuid}}"}}, ignore: [$.at]}
   log: {http: "127.0.0.1:81", key: none, first: timeout}
-allow_hosts: ["0.0.0.0"]`, "fail: {sink: {pay: drop, log: {status: 500}}}", "counters: {pay: 2, mails: 1}")),
+allow_hosts: ["0.0.0.0"]`, "body: {reference: \"{{marker}}\"}", "fail: {sink: {pay: drop, log: {status: 500}}}", "counters: {pay: 2, mails: 1}")),
 		func(n string) (string, bool) { v, ok := vars[n]; return v, ok })
 	if err != nil {
 		t.Fatal(err)
