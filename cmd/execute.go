@@ -120,7 +120,7 @@ func (j *job) config(seed, runID string) engine.Config {
 		Client: j.client, Sinks: j.sinks, Clock: j.clock, Redactor: j.redactor, Seed: seed, RunID: runID,
 		UserAgent:    "retrysafe/" + j.version,
 		Effort:       j.effort,
-		DetectWindow: j.opts.detectWindow, AllowDisruptive: j.opts.disruptive,
+		DetectWindow: j.opts.detectWindow, AllowDisruptive: j.opts.disruptive, Parallel: j.opts.parallel,
 		EndpointBudget: j.effort.Budget, MaxRequests: j.opts.maxRequests,
 		Timeout: j.opts.timeout,
 		Deciders: engine.Deciders{

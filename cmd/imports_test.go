@@ -8,28 +8,30 @@ import (
 )
 
 // TestImports holds the packages to one direction: cmd -> engine, judge, report, fixtures -> plan, scenarios,
-// dialect, fire, count, redact, sink, ledger -> strict, trace. What a package may import from this module is listed; the rest is
+// dialect, fire, count, redact, sink, ledger -> strict, database, trace. What a package may import from this module is listed; the rest is
 // forbidden.
 func TestImports(t *testing.T) {
 	allowed := map[string]string{
-		"retrysafe":                  "cmd",
-		"retrysafe/cmd":              "fixtures report scenarios internal/dialect internal/engine internal/fire internal/judge internal/ledger internal/plan internal/redact internal/sink internal/strict internal/trace",
-		"retrysafe/fixtures":         "internal/strict",
-		"retrysafe/report":           "scenarios internal/trace",
-		"retrysafe/scenarios":        "internal/strict internal/trace",
-		"retrysafe/internal/bench":   "internal/fire internal/judge internal/trace", // a program of its own
-		"retrysafe/internal/engine":  "scenarios internal/count internal/dialect internal/fire internal/ledger internal/plan internal/redact internal/sink internal/trace internal/webhook",
-		"retrysafe/internal/judge":   "scenarios internal/dialect internal/trace",
-		"retrysafe/internal/plan":    "internal/dialect internal/strict internal/trace internal/webhook",
-		"retrysafe/internal/dialect": "internal/strict internal/trace",
-		"retrysafe/internal/count":   "internal/plan internal/trace",
-		"retrysafe/internal/sink":    "internal/plan internal/trace",
-		"retrysafe/internal/fire":    "internal/trace",
-		"retrysafe/internal/redact":  "internal/trace",
-		"retrysafe/internal/ledger":  "internal/trace",
-		"retrysafe/internal/webhook": "internal/trace",
-		"retrysafe/internal/strict":  "",
-		"retrysafe/internal/trace":   "",
+		"retrysafe":                          "cmd",
+		"retrysafe/cmd":                      "fixtures report scenarios internal/dialect internal/engine internal/fire internal/judge internal/ledger internal/plan internal/redact internal/sink internal/strict internal/trace",
+		"retrysafe/fixtures":                 "internal/strict",
+		"retrysafe/report":                   "scenarios internal/trace",
+		"retrysafe/scenarios":                "internal/strict internal/trace",
+		"retrysafe/internal/bench":           "internal/fire internal/judge internal/trace", // a program of its own
+		"retrysafe/internal/engine":          "scenarios internal/count internal/database internal/dialect internal/fire internal/ledger internal/plan internal/redact internal/sink internal/trace internal/webhook",
+		"retrysafe/internal/judge":           "scenarios internal/dialect internal/trace",
+		"retrysafe/internal/plan":            "internal/database internal/dialect internal/strict internal/trace internal/webhook",
+		"retrysafe/internal/dialect":         "internal/strict internal/trace",
+		"retrysafe/internal/count":           "internal/database internal/plan internal/trace",
+		"retrysafe/internal/sink":            "internal/plan internal/trace",
+		"retrysafe/internal/fire":            "internal/trace",
+		"retrysafe/internal/redact":          "internal/trace",
+		"retrysafe/internal/ledger":          "internal/trace",
+		"retrysafe/internal/webhook":         "internal/trace",
+		"retrysafe/internal/database":        "",
+		"retrysafe/internal/database/dbtest": "internal/database", // for tests
+		"retrysafe/internal/strict":          "",
+		"retrysafe/internal/trace":           "",
 	}
 	// The judge is pure: it cannot reach a network, a file or a clock of its own.
 	forbidden := map[string]string{

@@ -34,6 +34,7 @@ type runOptions struct {
 	rate                 string
 	endpointRequests     int
 	seed, ledger         string
+	parallel             int // of run alone; 0 where there is one endpoint
 	dialect              string
 	disruptive           bool
 	dryRun, verbose      bool

@@ -21,6 +21,9 @@ or one above it, up to the one that holds .git.`,
   retrysafe run shop.yaml --scenario same-key-concurrent --report json=out.json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: run(func(c *cobra.Command, args []string) error {
+			if o.parallel < 1 {
+				return usagef("", "--parallel: expected 1 or more, found %d", o.parallel)
+			}
 			opts, err := look(env, c, env.Stdout)
 			if err != nil {
 				return err
@@ -41,6 +44,7 @@ or one above it, up to the one that holds .git.`,
 	}
 	o.flags(c)
 	c.Flags().StringVar(&o.ledger, "ledger", "", "file in which a run leaves keys, so that a later one sees whether they are replayed and forgotten in time")
+	c.Flags().IntVar(&o.parallel, "parallel", engine.DefaultParallel, "how many endpoints are under way at once; one sends at a time, the others wait meanwhile")
 	c.Flags().StringSliceVar(&o.endpoints, "endpoint", nil, "test only these endpoints (names, repeatable)")
 	return c
 }
@@ -69,11 +73,12 @@ func announce(env Env, j *job) {
 	if j.opts.quiet {
 		return
 	}
-	requests, waits := 0, time.Duration(0)
+	requests, waits, all := 0, time.Duration(0), time.Duration(0)
 	for _, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios, j.effort, j.opts.disruptive) {
 		requests += e.Requests
-		waits = max(waits, e.Waits)
+		waits, all = max(waits, e.Waits), all+e.Waits
 	}
+	waits = max(waits, all/time.Duration(max(1, j.opts.parallel)))
 	for _, w := range warnings(j.plan, j.scenarios) {
 		fmt.Fprintf(env.Stderr, "retrysafe: warning: %s\n", w)
 	}

@@ -1,6 +1,6 @@
-// Package count reads count-check hooks: an HTTP GET whose answer holds a number, or a command that
-// prints one; and states, which are compared as text. It reads once; when and how often to read is the
-// engine's business.
+// Package count reads count-check hooks: an HTTP GET whose answer holds a number, a command that prints one, or a query
+// that gives one; and states, which are compared as text. It reads once; when and how often to read is the engine's
+// business. It also runs the commands and statements of hooks.
 package count
 
 import (
@@ -18,6 +18,7 @@ import (
 
 	"github.com/theory/jsonpath"
 
+	"retrysafe/internal/database"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
 )
@@ -35,7 +36,9 @@ type Reader struct {
 	Get Get
 	// Dir is the folder in which commands run; empty means the current one.
 	Dir string
-	// Timeout bounds a command; it must be above zero.
+	// Databases are used for queries.
+	Databases *database.Pool
+	// Timeout bounds a command or query; it must be above zero.
 	Timeout time.Duration
 }
 
@@ -45,9 +48,12 @@ func (r *Reader) Read(ctx context.Context, c plan.Counter, v plan.Values) trace.
 	out := trace.Value{Counter: c.Name}
 	var n int64
 	var err error
-	if c.HTTP != nil {
+	switch {
+	case c.HTTP != nil:
 		n, err = r.http(ctx, c.HTTP, v, &out)
-	} else {
+	case c.SQL != nil:
+		n, err = r.sql(ctx, c.SQL, v, &out)
+	default:
 		n, err = r.exec(ctx, c.Exec, v, &out)
 	}
 	if err != nil {

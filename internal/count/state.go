@@ -24,13 +24,23 @@ const stateLimit = 4 << 10
 //
 //   - for s.Value the one place that the JSONPath matches, as JSON without white space, names sorted;
 //   - for s.Header its lines, joined by ", ";
+//   - for s.SQL the one value of a row as JSON, or an object of all its values under the names of their columns;
 //   - else the status and the body, JSON in the form above: "200 {...}". "404" is a state too.
 //
 // Above 4 KiB, and for what is no UTF-8, size and SHA-256 stand for the text. What goes wrong is in the Error of the
 // value: no answer, an answer that is not about the state (429, 5xx, a refusal of the caller; anything but 2xx for a
-// JSONPath or header), or nothing at the place. The Scope is the caller's to fill in.
+// JSONPath or header), nothing at the place, or anything but one row. The Scope is the caller's to fill in.
 func (r *Reader) ReadState(ctx context.Context, s plan.State, v plan.Values) trace.StateValue {
 	out := trace.StateValue{State: s.Name}
+	if s.SQL != nil {
+		out.Source = s.SQL.Show(v)
+		value, err := r.sqlState(ctx, s.SQL, v)
+		if err != nil {
+			out.Error = err.Error()
+		}
+		out.Value = value
+		return out
+	}
 	x := r.Get(ctx, &plan.HTTPCounter{Request: s.Request, Caller: s.Caller, Headers: s.Headers}, v)
 	out.Source = "GET " + x.Request.URL
 	if !x.Complete() {

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"retrysafe/internal/count"
+	"retrysafe/internal/database"
 	"retrysafe/internal/fire"
 	"retrysafe/internal/ledger"
 	"retrysafe/internal/plan"
@@ -76,6 +77,9 @@ type Config struct {
 	// for later ones, one call at a time; nil for none.
 	Planted map[PlantedCase]Planted
 	Plant   func(ledger.Entry)
+	// Parallel is how many endpoints are under way at the same time. One sends at a time all the same: it is their waits
+	// that overlap. Below 1 it counts as 1.
+	Parallel int
 	// AllowDisruptive lets scenarios run that disturb others.
 	AllowDisruptive bool
 	// Timeout is how long the run may take; 0 means no bound. What has not run by then has a Stop of code OutOfBudget. The
@@ -105,15 +109,17 @@ type Ended struct {
 // the run: cases that were under way have a Stop of code Interrupted.
 func Run(ctx context.Context, cfg Config) {
 	r := &run{Config: cfg}
-	r.counts = count.Reader{Get: r.getCounter, Dir: dirOf(cfg.Plan.File), Timeout: cfg.Plan.Limits.Count}
+	r.counts = count.Reader{Get: r.getCounter, Dir: dirOf(cfg.Plan.File), Databases: &r.databases, Timeout: cfg.Plan.Limits.Count}
+	defer r.databases.Close()
 	ctx, stop := r.within(ctx)
 	defer stop()
 	after, stopAfter := lingering(ctx, cfg.Plan.Limits.Request)
 	defer stopAfter()
+	parallel := max(1, cfg.Parallel)
 	var executing errgroup.Group
-	executing.SetLimit(endpointsAtOnce)
+	executing.SetLimit(parallel)
 	var ending sync.WaitGroup
-	open := make(chan struct{}, endpointsAtOnce+endingMost)
+	open := make(chan struct{}, parallel+endingMost)
 	for i := range cfg.Endpoints {
 		open <- struct{}{}
 		executing.Go(func() error {
@@ -131,9 +137,8 @@ func Run(ctx context.Context, cfg Config) {
 	ending.Wait()
 }
 
-// endpointsAtOnce is how many endpoints are under way at the same time. One sends at a time all the same: it is their
-// waits that overlap, and four of them fill most of what a lifetime of a few seconds leaves idle.
-const endpointsAtOnce = 4
+// DefaultParallel is a good Config.Parallel: four endpoints fill most of what a lifetime of a few seconds leaves idle.
+const DefaultParallel = 4
 
 // endingMost is how many more endpoints wait for the last look at their counters. Each is a record in memory.
 const endingMost = 4
@@ -160,12 +165,13 @@ type run struct {
 	Config
 	turn turn
 	// others is held for reading by every case that goes well with others, and for writing by one that does not.
-	others   sync.RWMutex
-	counts   count.Reader
-	creds    credentials
-	ids      atomic.Int64
-	requests atomic.Int64
-	events   sync.Mutex
+	others    sync.RWMutex
+	counts    count.Reader
+	databases database.Pool
+	creds     credentials
+	ids       atomic.Int64
+	requests  atomic.Int64
+	events    sync.Mutex
 }
 
 // Requests is how many requests were sent to an endpoint and its set-up, by its record.

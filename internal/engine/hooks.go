@@ -15,7 +15,7 @@ import (
 // processes take to start.
 const readyEvery = 50 * time.Millisecond
 
-// runHook does what a hook says: its command or request, the command behind it, and then waits until the system is ready.
+// runHook does what a hook says: its command, request or statement, the command behind it, and then waits until the system is ready.
 func (r *run) runHook(ctx context.Context, h plan.Hook, v values) error {
 	for _, command := range [][]plan.Template{h.Exec, h.Then} {
 		if len(command) == 0 {
@@ -27,6 +27,11 @@ func (r *run) runHook(ctx context.Context, h plan.Hook, v values) error {
 	}
 	if h.HTTP != nil {
 		if err := r.ask(ctx, *h.HTTP, v); err != nil {
+			return err
+		}
+	}
+	if h.SQL != nil {
+		if err := count.Statement(ctx, &r.databases, r.Plan.Limits.Request, h.SQL, v); err != nil {
 			return err
 		}
 	}

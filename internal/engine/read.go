@@ -72,6 +72,9 @@ func source(c plan.Counter, v values) string {
 	if c.Sink != nil {
 		return c.Sink.Match.Render(v)
 	}
+	if c.SQL != nil {
+		return c.SQL.Show(v)
+	}
 	if c.HTTP == nil {
 		var parts []string
 		for _, a := range c.Exec {
@@ -161,27 +164,43 @@ func same(a, b []trace.Value) bool {
 }
 
 // reached reports whether every counter has risen by as many effects as the script expects until the
-// latest reading. Without such an expectation, or without a success answer that promises an effect, it is true.
+// latest reading. Without such an expectation, or without a success answer that promises an effect, it is true. A counter
+// that gave no number before is not waited for: no rise can be told from it.
 func (rd *round) reached(r *trace.Reading) bool {
 	want, known := rd.s.Creations(r.Name, trace.ReadingAfter, rd.succeededKeys())
 	before := rd.reading(trace.ReadingBefore)
 	if !known || before == nil || !rd.succeeded() {
 		return true
 	}
-	return rd.risen(before, r, want)
+	return rd.risen(before, r, want, unread(before))
 }
 
-// risen reports whether every counter rose by at least as much as so many effects.
-func (rd *round) risen(before, r *trace.Reading, effects int64) bool {
+// unread are the names of counters that gave no number.
+func unread(r *trace.Reading) []string {
+	var names []string
+	for _, v := range r.Values {
+		if v.Error != "" {
+			names = append(names, v.Counter)
+		}
+	}
+	return names
+}
+
+// risen reports whether every counter but those left out rose by at least as much as so many effects.
+func (rd *round) risen(before, r *trace.Reading, effects int64, leftOut []string) bool {
 	for _, c := range rd.e.plan.Counters {
+		if slices.Contains(leftOut, c.Name) {
+			continue
+		}
 		var rise int64
 		for i, v := range r.Values {
-			if v.Error != "" {
+			if v.Counter != c.Name {
+				continue
+			}
+			if v.Error != "" || before.Values[i].Error != "" {
 				return false
 			}
-			if v.Counter == c.Name {
-				rise += v.N - before.Values[i].N
-			}
+			rise += v.N - before.Values[i].N
 		}
 		if rise < effects*c.Rise {
 			return false
@@ -285,7 +304,7 @@ func (rd *round) seeEffect(ctx context.Context, scope string) {
 	rd.look(ctx, trace.ReadingAfter)
 	r := rd.reading(trace.ReadingAfter)
 	still := max(trace.Nanos(rd.e.plan.Settle), 2*rd.learned().CountLag)
-	if r.Still < still || !rd.risen(rd.reading(trace.ReadingBefore), r, 1) {
+	if r.Still < still || !rd.risen(rd.reading(trace.ReadingBefore), r, 1, nil) {
 		return
 	}
 	for i := range rd.t.Exchanges {

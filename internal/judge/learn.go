@@ -173,7 +173,7 @@ func unsoundCounts(f trace.Facts, c *trace.Control) *trace.Reason {
 		cs, unreadable := changes(f.Counters, before, after, nil)
 		if len(unreadable) > 0 {
 			return &trace.Reason{Code: trace.CounterUnreadable, Detail: strings.Join(unreadable, "; "),
-				Enable: "counters: a request or command that answers with one whole number"}
+				Enable: "counters: a request, command or query that answers with one whole number"}
 		}
 		if reason := unsoundRise(c, cs); reason != nil {
 			return reason

@@ -51,6 +51,7 @@ func (c *completion) run() {
 	c.checkReads()
 	c.checkSinks()
 	c.checkHooks()
+	c.checkDatabases()
 	c.callers()
 	for i := range p.Endpoints {
 		c.endpoint(&p.Endpoints[i])
@@ -76,7 +77,7 @@ func (c *completion) checkReads() {
 		}
 	}
 	for _, state := range c.plan.States {
-		c.checkRequest(state.Request)
+		c.checkRequest(state.Request) // one that is read by SQL has none
 	}
 }
 

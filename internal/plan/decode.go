@@ -160,20 +160,28 @@ func (d *decoder) counters(v strict.Value) map[string]Counter {
 }
 
 func (d *decoder) counter(e strict.Entry) Counter {
-	o := e.Value.Object("http", "exec", "value", "header", "length", "caller", "headers")
+	o := e.Value.Object("http", "exec", "sql", "value", "header", "length", "caller", "headers")
 	c := Counter{Pos: e.Key.Pos(), Name: e.Key.Value}
 	allowed := names{captures: d.captures}
-	switch o.OneOf("way to count", "http", "exec") {
+	switch o.OneOf("way to count", "http", "exec", "sql") {
 	case "http":
 		c.HTTP = d.httpCounter(o, allowed)
 	case "exec":
 		c.Exec = d.command(o.Get("exec"), allowed)
-		for _, field := range []string{"value", "header", "length", "caller", "headers"} {
-			o.Get(field).Errorf("%s belongs to a counter with `http:`, a command prints the number: remove it", field)
-		}
+		onlyForHTTP(o, "a command prints the number")
+	case "sql":
+		c.SQL = d.sql(o.Get("sql"), allowed, true)
+		onlyForHTTP(o, "a query gives the number")
 	}
 	c.Marked = slices.ContainsFunc(c.templates(), Template.marked)
 	return c
+}
+
+// onlyForHTTP notes fields that say how a number is read from an answer, in a counter without one.
+func onlyForHTTP(o strict.Object, because string) {
+	for _, field := range []string{"value", "header", "length", "caller", "headers"} {
+		o.Get(field).Errorf("%s belongs to a counter with `http:`, %s: remove it", field, because)
+	}
 }
 
 func (d *decoder) httpCounter(o strict.Object, allowed names) *HTTPCounter {

@@ -335,5 +335,8 @@ func (c Counter) templates() []Template {
 			found = append(found, h.Value)
 		}
 	}
+	if c.SQL != nil {
+		found = append(found, c.SQL.Query)
+	}
 	return found
 }

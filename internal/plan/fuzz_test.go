@@ -26,6 +26,7 @@ func FuzzPlan(f *testing.F) {
 		f.Add(string(text))
 	}
 	f.Add(endpoint("form: {a: \"{{marker:20}}\"}", "other_body: {a: }", "cleanup: {request: \"DELETE /{{id}}\", capture: {id: header Location}}"))
+	f.Add(withTop(`counters: {c: {sql: {dsn: "postgres://u@localhost/x?sslmode=disable", query: "select {{key}}, '' /* */"}}}`))
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Parse("no-such-folder/p", []byte(text), fuzzEnv)
 		var mistakes strict.Errors
@@ -55,6 +56,16 @@ func FuzzPlan(f *testing.F) {
 			}
 			if e.HasReordered {
 				fuzzReordered(t, e)
+			}
+		}
+		for _, s := range p.sqls() {
+			for _, h := range s.Database.Hosts {
+				if !p.hostAllowed(h.Name, h.Port) {
+					t.Errorf("%s would be connected to", h)
+				}
+			}
+			if query, args := s.Statement(byName{}); strings.Contains(query, "{{") || len(args) != len(s.Query.Placeholders()) {
+				t.Errorf("%q with %q", query, args)
 			}
 		}
 		for _, url := range otherURLs(p) {
@@ -108,7 +119,9 @@ func otherURLs(p *Plan) []string {
 		add(h.Ready)
 	}
 	for _, s := range p.States {
-		add(&s.Request)
+		if s.SQL == nil {
+			add(&s.Request)
+		}
 	}
 	for _, c := range p.Counters {
 		if c.HTTP != nil {

@@ -19,10 +19,10 @@ func (d *decoder) hooks(v strict.Value) map[string]Hook {
 }
 
 func (d *decoder) hook(e strict.Entry) Hook {
-	o := e.Value.Object("exec", "http", "then", "ready")
+	o := e.Value.Object("exec", "http", "sql", "then", "ready")
 	h := Hook{Pos: e.Key.Pos(), Name: e.Key.Value}
 	allowed := names{capturesOnly: h.Name != hookExpire}
-	switch o.OneOf("way to run the hook", "exec", "http") {
+	switch o.OneOf("way to run the hook", "exec", "http", "sql") {
 	case "exec":
 		h.Exec = d.command(o.Get("exec"), allowed)
 		if then := o.Get("then"); then.Present() {
@@ -31,6 +31,10 @@ func (d *decoder) hook(e strict.Entry) Hook {
 	case "http":
 		r := d.request(o.Get("http"), allowed)
 		h.HTTP = &r
+	case "sql":
+		h.SQL = d.sql(o.Get("sql"), allowed, false)
+	}
+	if !o.Has("exec") {
 		o.Get("then").Errorf("then belongs to a hook with `exec`: remove it")
 	}
 	if ready := o.Get("ready"); ready.Present() {

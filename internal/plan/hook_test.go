@@ -10,7 +10,7 @@ import (
 func TestHookMistakes(t *testing.T) {
 	for _, c := range []mistake{
 		{"unknown", withTop("hooks: {restrat: {exec: [x]}}"), "p:3:9: unknown field \"restrat\"; did you mean \"restart\"? (known: expire, restart, crash, break, heal, hold, release, reset)\n3 | hooks: {restrat: {exec: [x]}}\n  |         ^~~~~~~"},
-		{"nothing", withTop("hooks: {restart: {ready: GET /health}}"), "p:3:18: expected a way to run the hook: exec or http"},
+		{"nothing", withTop("hooks: {restart: {ready: GET /health}}"), "p:3:18: expected a way to run the hook: exec, http or sql"},
 		{"two ways", withTop("hooks: {restart: {exec: [x], http: POST /r}}"), "p:3:30: expected one way to run the hook, found both exec and http"},
 		{"then without exec", withTop("hooks: {crash: {http: POST /c, then: [x]}}"), "p:3:38: then belongs to a hook with `exec`: remove it"},
 		{"then as text", withTop("hooks: {crash: {exec: [x], then: y}}"), "p:3:34: expected a list of program and arguments, found \"y\""},
@@ -91,7 +91,7 @@ func TestReplicas(t *testing.T) {
 func TestStateMistakes(t *testing.T) {
 	state := func(s string) string { return withTop("states: {s: " + s + "}") }
 	for _, c := range []mistake{
-		{"no request", state("{value: $.a}"), "p:3:13: missing field \"http\""},
+		{"no request", state("{value: $.a}"), "p:3:13: expected a way to read the state: http or sql"},
 		{"by POST", state("{http: POST /s}"), "p:3:20: expected GET for a state, found POST: reading must change nothing"},
 		{"two places", state("{http: GET /s, value: $.a, header: ETag}"), "p:3:40: expected one place of the state, found both value and header"},
 		{"JSONPath", state("{http: GET /s, value: a}"), "p:3:35: expected a JSONPath such as $.count, found unexpected identifier"},

@@ -17,13 +17,18 @@ func (p *Plan) HostAllowed(rawURL string) bool {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.Hostname() == "" {
 		return false
 	}
-	host := strings.ToLower(u.Hostname())
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return true
-	}
 	port := u.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return p.hostAllowed(u.Hostname(), port)
+}
+
+// hostAllowed is HostAllowed for a host, without brackets, and a port.
+func (p *Plan) hostAllowed(host, port string) bool {
+	host = strings.ToLower(host)
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return true
 	}
 	return slices.ContainsFunc(p.AllowHosts, func(entry string) bool {
 		name, only, err := splitHost(entry)
@@ -86,6 +91,10 @@ func (c *completion) checkHost(pos strict.Pos, width int, rawURL string) {
 	if u, err := url.Parse(rawURL); err == nil {
 		host = u.Host
 	}
+	c.hostMistake(pos, width, host)
+}
+
+func (c *completion) hostMistake(pos strict.Pos, width int, host string) {
 	c.doc.Errorf(pos, width, "host %s is not allowed: only loopback is, and hosts that are named; if it may be tested, add `allow_hosts: [%s]` or --allow-host %s", host, host, host)
 }
 

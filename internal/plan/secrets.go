@@ -49,6 +49,11 @@ func (d *decoder) secrets() []string {
 			add(strings.TrimPrefix(e.Webhook.Secret, secretPrefix), leastSecret)
 		}
 	}
+	for _, s := range d.plan.sqls() {
+		for _, value := range s.Database.Secrets {
+			add(value, leastListed)
+		}
+	}
 	for _, value := range d.listed {
 		add(value, leastListed)
 	}

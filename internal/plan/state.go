@@ -17,10 +17,19 @@ func (d *decoder) states(v strict.Value) map[string]State {
 }
 
 func (d *decoder) state(e strict.Entry) State {
-	o := e.Value.Object("http", "value", "header", "caller", "headers")
+	o := e.Value.Object("http", "sql", "value", "header", "caller", "headers")
 	allowed := names{captures: d.captures}
 	s := State{Pos: e.Key.Pos(), Name: e.Key.Value}
-	s.Request = d.get(o.Require("http"), allowed, "a state", "reading must change nothing")
+	switch o.OneOf("way to read the state", "http", "sql") {
+	case "http":
+		s.Request = d.get(o.Get("http"), allowed, "a state", "reading must change nothing")
+	case "sql":
+		s.SQL = d.sql(o.Get("sql"), allowed, true)
+		for _, field := range []string{"value", "header", "caller", "headers"} {
+			o.Get(field).Errorf("%s belongs to a state with `http:`, a query says by itself what it reads: remove it", field)
+		}
+		return s
+	}
 	if o.Has("value") || o.Has("header") {
 		switch o.OneOf("place of the state", "value", "header") {
 		case "value":
@@ -57,6 +66,9 @@ func (d *decoder) stateNames(v strict.Value, captures []string) []string {
 
 // templates are all templates of a state.
 func (s State) templates() []Template {
+	if s.SQL != nil {
+		return []Template{s.SQL.Query}
+	}
 	found := []Template{s.Request.Path}
 	for _, h := range s.Headers {
 		found = append(found, h.Value)

@@ -68,13 +68,15 @@ type Caller struct {
 func (c Caller) Renewable() bool { return len(c.Exec) > 0 || c.Login != nil }
 
 // State is a value that is read before and after, and compared as text: a GET whose answer is read by a JSONPath
-// (Value), a header (Header), or whole with its status (neither).
+// (Value), a header (Header), or whole with its status (neither); or one row of a database, where SQL is set.
 type State struct {
 	Pos     strict.Pos
 	Name    string
 	Request RequestTemplate
 	Value   string
 	Header  string
+	// SQL is a query; nil for a GET.
+	SQL *SQL
 	// Caller is the name of the credentials to use; empty means the first caller.
 	Caller  string
 	Headers []HeaderTemplate
@@ -96,17 +98,19 @@ type RequestTemplate struct {
 // String is the request as it stands in the plan, such as "POST /orders".
 func (r RequestTemplate) String() string { return r.Method + " " + r.Path.String() }
 
-// Counter is a count-check hook: exactly one of HTTP, Exec and Sink is set.
+// Counter is a count-check hook: exactly one of HTTP, Exec, SQL and Sink is set.
 type Counter struct {
 	Pos  strict.Pos
 	Name string
-	// HTTP is a GET; nil for an exec counter.
+	// HTTP is a GET; nil for another counter.
 	HTTP *HTTPCounter
 	// Exec is a command with its arguments; it prints a number. It is run in the plan's folder.
 	Exec []Template
 	// Sink listens for what the endpoint sends out; nil for a counter that is asked.
 	Sink *Sink
-	// Marked is true when the request or the command holds {{marker}}, {{key}} or a capture, so that nobody else moves it.
+	// SQL is a query whose answer is one number; nil for another counter.
+	SQL *SQL
+	// Marked is true when the request, command or query holds {{marker}}, {{key}} or a capture, so that nobody else moves it.
 	Marked bool
 }
 
@@ -178,14 +182,16 @@ type SinkFailure struct {
 	Failure Failure
 }
 
-// Hook changes the system under test: exactly one of Exec and HTTP is set.
+// Hook changes the system under test: exactly one of Exec, HTTP and SQL is set.
 type Hook struct {
 	Pos  strict.Pos
 	Name string
 	// Exec is a command with its arguments, run in the plan's folder.
 	Exec []Template
-	// HTTP is a request whose answer must be 2xx; nil for a command.
+	// HTTP is a request whose answer must be 2xx; nil for another hook.
 	HTTP *RequestTemplate
+	// SQL is a statement; one that is about a key must find a row to change. Nil for another hook.
+	SQL *SQL
 	// Then is a second command that is run behind Exec, such as the start after a kill; nil for none.
 	Then []Template
 	// Ready is a GET that is repeated until it answers 2xx, for at most limits.ready; nil when the end of the hook is enough.
@@ -196,7 +202,7 @@ type Hook struct {
 type Limits struct {
 	InProgress time.Duration // how long a key may stay in progress; default 10 s
 	Request    time.Duration // from the first byte sent to the complete answer; default 30 s
-	Count      time.Duration // how long to wait for the expected rise of a counter; default 5 s
+	Count      time.Duration // how long to wait for the expected rise of a counter, and for one look by command or query; default 5 s
 	Wait       time.Duration // longest wait of a scenario; default 60 s
 	Ready      time.Duration // how long a hook's `ready` may take; default 30 s
 	Await      time.Duration // how long after an answer the work behind it may take; default 30 s
