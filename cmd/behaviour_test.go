@@ -107,9 +107,14 @@ endpoints:
 // judged runs scenarios of a plan against a handler and gives the judged record.
 func judged(t *testing.T, handler http.Handler, text string, o runOptions) *trace.Run {
 	t.Helper()
+	return judgedIn(t.Context(), t, handler, text, o)
+}
+
+func judgedIn(ctx context.Context, t *testing.T, handler http.Handler, text string, o runOptions) *trace.Run {
+	t.Helper()
 	s := httptest.NewServer(handler)
 	t.Cleanup(s.Close)
-	return judgedAt(t.Context(), t, s.URL, text, o)
+	return judgedAt(ctx, t, s.URL, text, o)
 }
 
 func judgedAt(ctx context.Context, t *testing.T, url, text string, o runOptions) *trace.Run {

@@ -34,7 +34,7 @@ type runOptions struct {
 	rate                 string
 	endpointRequests     int
 	seed, ledger         string
-	parallel             int // of run alone; 0 where there is one endpoint
+	parallel             int // of run alone; 0 elsewhere, for the default
 	dialect              string
 	disruptive           bool
 	dryRun, verbose      bool

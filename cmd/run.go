@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -78,7 +79,7 @@ func announce(env Env, j *job) {
 		requests += e.Requests
 		waits, all = max(waits, e.Waits), all+e.Waits
 	}
-	waits = max(waits, all/time.Duration(max(1, j.opts.parallel)))
+	waits = max(waits, all/time.Duration(cmp.Or(j.opts.parallel, engine.DefaultParallel)))
 	for _, w := range warnings(j.plan, j.scenarios) {
 		fmt.Fprintf(env.Stderr, "retrysafe: warning: %s\n", w)
 	}

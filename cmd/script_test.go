@@ -76,7 +76,8 @@ func exitsWith(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // startShop serves the built-in shop until the script ends: shop [FAULT...]. $RETRYSAFE_TARGET is its URL. With
-// -tls first it serves HTTPS and writes the certificate to shop.pem; -ttl D sets how long it remembers keys. With
+// -tls first it serves HTTPS and writes the certificate to shop.pem; -ttl D sets how long it remembers keys; -sqlite FILE is
+// where it keeps everything. With
 // -sinks it sends to where $RETRYSAFE_SINK_HTTP and $RETRYSAFE_SINK_SMTP say that sinks listen.
 func startShop(ts *testscript.TestScript, free *ports, args []string) {
 	o := fixtures.ServeOptions{}
@@ -97,6 +98,9 @@ func startShop(ts *testscript.TestScript, free *ports, args []string) {
 		ttl, err := time.ParseDuration(args[1])
 		ts.Check(err)
 		o.Shop.TTL, args = ttl, args[2:]
+	}
+	if len(args) > 1 && args[0] == "-sqlite" {
+		o.Store, args = "sqlite="+ts.MkAbs(args[1]), args[2:]
 	}
 	o.Shop.Faults = args
 	ctx, stop := context.WithCancel(context.Background())

@@ -125,6 +125,20 @@ func userInfo(dsn string) (password string, err error) {
 	return password, nil
 }
 
+// Hidden is the part of a DSN, be it right or wrong, in which a password would stand: from the first colon of what is
+// before the last @. Empty when there is none.
+func Hidden(dsn string) string {
+	if _, rest, ok := strings.Cut(dsn, "://"); ok {
+		dsn = rest
+	}
+	at := strings.LastIndex(dsn, "@")
+	if at < 0 {
+		return ""
+	}
+	_, hidden, _ := strings.Cut(dsn[:at], ":")
+	return hidden
+}
+
 var errURL = errors.New("expected a URL such as postgres://USER:PASSWORD@HOST:PORT/DATABASE, found one that cannot be read: " +
 	"check host and port, and write / ? # @ and % in user, password and options as %2F %3F %23 %40 and %25")
 

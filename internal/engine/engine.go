@@ -11,6 +11,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -78,7 +79,7 @@ type Config struct {
 	Planted map[PlantedCase]Planted
 	Plant   func(ledger.Entry)
 	// Parallel is how many endpoints are under way at the same time. One sends at a time all the same: it is their waits
-	// that overlap. Below 1 it counts as 1.
+	// that overlap. 0 means DefaultParallel.
 	Parallel int
 	// AllowDisruptive lets scenarios run that disturb others.
 	AllowDisruptive bool
@@ -115,7 +116,7 @@ func Run(ctx context.Context, cfg Config) {
 	defer stop()
 	after, stopAfter := lingering(ctx, cfg.Plan.Limits.Request)
 	defer stopAfter()
-	parallel := max(1, cfg.Parallel)
+	parallel := cmp.Or(cfg.Parallel, DefaultParallel)
 	var executing errgroup.Group
 	executing.SetLimit(parallel)
 	var ending sync.WaitGroup
@@ -137,7 +138,7 @@ func Run(ctx context.Context, cfg Config) {
 	ending.Wait()
 }
 
-// DefaultParallel is a good Config.Parallel: four endpoints fill most of what a lifetime of a few seconds leaves idle.
+// DefaultParallel is how many endpoints are under way where nobody says: four endpoints fill most of what a lifetime of a few seconds leaves idle.
 const DefaultParallel = 4
 
 // endingMost is how many more endpoints wait for the last look at their counters. Each is a record in memory.

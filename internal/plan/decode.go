@@ -22,7 +22,7 @@ type decoder struct {
 	key         strict.Value     // of `defaults`
 	captures    []string         // of all set-ups, which counters may use
 	targetWidth int
-	public      []string // variables whose values are shown: those of target and allow_hosts
+	public      []string // variables whose values are shown: those of target, allow_hosts and files of SQLite
 	listed      []string // of `secrets`
 	replicas    []strict.Text
 	others      []strict.Text // the `other_endpoint` of each endpoint

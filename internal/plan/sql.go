@@ -60,10 +60,17 @@ func (d *decoder) sql(v strict.Value, allowed names, reading bool) *SQL {
 		}
 		return s
 	}
+	d.doc.Hide(database.Hidden(s.dsn.Value))
 	var err error
 	if s.Database, err = database.Parse(s.dsn.Value, d.dir); err != nil {
 		s.dsn.Errorf(0, len([]rune(s.dsn.Source())), "%v", err)
 		return s
+	}
+	for _, secret := range s.Database.Secrets {
+		d.doc.Hide(secret)
+	}
+	if s.Database.Engine == database.SQLite {
+		d.public = append(d.public, s.dsn.Variables()...) // a path is shown, nothing else is in it
 	}
 	if o.Get("query").Kind() != strict.String {
 		return s

@@ -93,6 +93,15 @@ func TestDSNIsSecret(t *testing.T) {
 	if p, err = Parse("p", text("mysql://app:written@localhost/x"), env); err != nil || !slices.Contains(p.Secrets, "written") {
 		t.Errorf("%v, %v", p, err)
 	}
+	if p, err = Parse("p", text("sqlite:${PASSWORD}.db"), env); err != nil || len(p.Secrets) > 0 {
+		t.Errorf("the path of a file: %v, %v", p, err)
+	}
+	for _, dsn := range []string{"mysql://app:s3cr3t@db.example/x", "oracle://app:s3cr3t@localhost/x", "postgres://app:s3cr/3t@h/x", "postgres://localhost/x?password=s3cr3t"} {
+		mistaken := strings.Replace(string(text(dsn)), "select 1}}}", "delete from o}}}", 1)
+		if _, err := Parse("p", []byte(mistaken), env); err == nil || strings.Contains(pretty(err), "s3c") {
+			t.Errorf("%s: %s", dsn, pretty(err))
+		}
+	}
 	for _, dsn := range []string{"${DSN}", "${BAD}", "${UNKNOWN}"} {
 		_, err := Parse("p", text(dsn), env)
 		if err == nil || strings.Contains(pretty(err), "s3c") || strings.Contains(pretty(err), "app") {

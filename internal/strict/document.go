@@ -32,8 +32,10 @@ type Document struct {
 	vars  []Variable
 	// unset are the scalars with a variable that is not set: what else is wrong with them is not known.
 	unset map[*yaml.Node]bool
-	errs  Errors
-	warns Errors
+	// hidden are texts that no source line of a mistake shows.
+	hidden []string
+	errs   Errors
+	warns  Errors
 }
 
 // Parse reads one YAML document. A nil env leaves ${VAR} alone: text from the command line has been through
@@ -66,7 +68,25 @@ func (d *Document) Err() error { return d.Errors().Err() }
 // Errors are all mistakes noted so far, ordered by place. The same message at the same place counts once, so that a
 // value may be read twice.
 func (d *Document) Errors() Errors {
+	for _, e := range d.errs {
+		e.Source = d.hide(e.Source)
+	}
 	return slices.CompactFunc(d.errs.Sorted(), func(a, b *Error) bool { return a.Pos == b.Pos && a.Message == b.Message })
+}
+
+// Hide keeps a text, such as a password, out of the source lines of mistakes: asterisks stand in its place, as many as it
+// has characters. Empty text hides nothing.
+func (d *Document) Hide(text string) {
+	if text != "" {
+		d.hidden = append(d.hidden, text)
+	}
+}
+
+func (d *Document) hide(line string) string {
+	for _, text := range d.hidden {
+		line = strings.ReplaceAll(line, text, strings.Repeat("*", utf8.RuneCountInString(text)))
+	}
+	return line
 }
 
 // Errorf notes a mistake at a place of this file. Width is how many characters are wrong; below 1 it
@@ -92,7 +112,7 @@ func (d *Document) mistake(pos Pos, width int, format string, args ...any) *Erro
 	if pos.Line > len(d.lines) { // the library sees an empty value at the end behind the last line
 		e.Line, e.Col = len(d.lines), math.MaxInt
 	}
-	e.Source = d.lines[e.Line-1]
+	e.Source = d.hide(d.lines[e.Line-1])
 	e.Col = min(e.Col, len([]rune(e.Source))+1)
 	return e
 }

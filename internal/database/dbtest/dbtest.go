@@ -28,14 +28,21 @@ type Database struct {
 // Each runs f with a database of each kind, as a subtest of the engine's name, and skips those that are not to be had.
 func Each(t *testing.T, f func(t *testing.T, d Database)) {
 	t.Run(string(database.SQLite), func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "test.db")
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		f(t, open(t, "sqlite:"+file))
+		d, _ := SQLite(t)
+		f(t, d)
 	})
 	t.Run(string(database.PostgreSQL), func(t *testing.T) { f(t, Postgres(t)) })
 	t.Run(string(database.MySQL), func(t *testing.T) { f(t, onServer(t, "RETRYSAFE_TEST_MYSQL")) })
+}
+
+// SQLite is a database in a file.
+func SQLite(t *testing.T) (d Database, file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "test.db")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, "sqlite:"+file), file
 }
 
 // Postgres is a database on the PostgreSQL server; the test is skipped where there is none.
