@@ -68,9 +68,7 @@ func (d *Document) Err() error { return d.Errors().Err() }
 // Errors are all mistakes noted so far, ordered by place. The same message at the same place counts once, so that a
 // value may be read twice.
 func (d *Document) Errors() Errors {
-	for _, e := range d.errs {
-		e.Source = d.hide(e.Source)
-	}
+	d.hideAll(d.errs)
 	return slices.CompactFunc(d.errs.Sorted(), func(a, b *Error) bool { return a.Pos == b.Pos && a.Message == b.Message })
 }
 
@@ -79,6 +77,12 @@ func (d *Document) Errors() Errors {
 func (d *Document) Hide(text string) {
 	if text != "" {
 		d.hidden = append(d.hidden, text)
+	}
+}
+
+func (d *Document) hideAll(list Errors) {
+	for _, e := range list {
+		e.Source = d.hide(e.Source)
 	}
 }
 
@@ -101,7 +105,10 @@ func (d *Document) Warnf(pos Pos, width int, format string, args ...any) {
 }
 
 // Warnings are all warnings noted so far, ordered by place.
-func (d *Document) Warnings() Errors { return d.warns.Sorted() }
+func (d *Document) Warnings() Errors {
+	d.hideAll(d.warns)
+	return d.warns.Sorted()
+}
 
 func (d *Document) mistake(pos Pos, width int, format string, args ...any) *Error {
 	e := &Error{Pos: pos, Message: fmt.Sprintf(format, args...), Width: max(width, 1)}
