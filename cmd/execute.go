@@ -127,8 +127,11 @@ func (j *job) config(seed, runID string) engine.Config {
 			Classify: judge.Classify,
 			ReadWork: judge.ReadWork,
 			Learn:    judge.Learn,
-			Overdue: func(s *scenarios.Scenario, ep *trace.Endpoint, r *trace.Round) bool {
-				return judge.Overdue(j.input(s, ep, nil), r)
+			Unsuited: func(s *scenarios.Scenario, ep *trace.Endpoint) *trace.Reason {
+				return judge.Unsuited(j.input(s, ep, nil))
+			},
+			Repeat: func(s *scenarios.Scenario, ep *trace.Endpoint, r *trace.Round) *trace.Reason {
+				return judge.Repeat(j.input(s, ep, nil), r)
 			},
 			Window: judge.DetectableWindow,
 			Violated: func(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) bool {

@@ -95,6 +95,11 @@ func (s *Scenario) Planted() *Planted {
 	return nil
 }
 
+// WaitsWithin reports whether the script waits for a part of the handling time, to do something while a request runs.
+func (s *Scenario) WaitsWithin() bool {
+	return slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Wait != nil && st.Wait.Handling > 0 && st.Wait.Handling < 1 })
+}
+
 // Sends are all sends of the script, those of volleys included, in order.
 func (s *Scenario) Sends() []Send {
 	var out []Send

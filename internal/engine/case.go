@@ -44,8 +44,10 @@ func (c *caseRun) run(ctx context.Context) {
 		rd := c.e.newRound(n, script, c.s.ID, fmt.Sprint(n))
 		c.rounds = append(c.rounds, rd)
 		rd.run(ctx)
-		if rd.t.Void == "" && !rd.stuck && c.e.Deciders.Overdue(c.s, c.e.t, rd.t) {
-			rd.t.Void, void = "it took so long that the key may have expired", trace.LifetimeExceeded
+		if rd.t.Void == "" && rd.stop == nil && !rd.stuck {
+			if why := c.e.Deciders.Repeat(c.s, c.e.t, rd.t); why != nil {
+				rd.t.Void, void = why.Detail, why.Code
+			}
 		}
 		if rd.unmarked() {
 			rd.settle(ctx) // the next round would move the same counters
@@ -144,7 +146,7 @@ func (c *caseRun) unusable() *trace.Reason {
 			return why
 		}
 	}
-	return nil
+	return c.e.Deciders.Unsuited(c.s, c.e.t)
 }
 
 // stopBefore says why round n is not to be run; nil when it is. void is why the last void round was void.

@@ -38,8 +38,11 @@ type Deciders struct {
 	ReadWork func(a *trace.Await, x *trace.Exchange) trace.WorkState
 	// Learn concludes from the control, also from its first round alone.
 	Learn func(f trace.Facts, c *trace.Control) trace.Learned
-	// Overdue reports whether the round took so long that its keys may have expired in it.
-	Overdue func(s *scenarios.Scenario, ep *trace.Endpoint, r *trace.Round) bool
+	// Unsuited says why, by what the control showed, the script can prove nothing here; nil when it can.
+	Unsuited func(s *scenarios.Scenario, ep *trace.Endpoint) *trace.Reason
+	// Repeat says why a round that took its course proves nothing and is better repeated, such as one so long that its keys
+	// may have expired in it; nil for a round that counts.
+	Repeat func(s *scenarios.Scenario, ep *trace.Endpoint, r *trace.Round) *trace.Reason
 	// Window is the race window that bursts together would have shown, in microseconds; 0 when there is none to speak of.
 	Window func(bursts []trace.Burst) float64
 	// Violated reports whether the rounds so far show a broken rule for certain.

@@ -56,11 +56,20 @@ func (in *Input) rounds() []trace.Round {
 	return in.Control.Rounds
 }
 
-// Overdue reports whether a round took so long that its keys may have expired in it, so that it proves nothing and
-// is better repeated. One with a request that hangs proves that. Input.Case is not read.
-func Overdue(in Input, r *trace.Round) bool {
+// Repeat says why a round proves nothing and is better repeated: it took so long that its keys may have expired in it, or
+// no two copies were under way at the same time where that is the point. Nil for a round that counts, or in which a request
+// hung or had no answer: that is worth a look. Input.Case is not read.
+func Repeat(in Input, r *trace.Round) *trace.Reason {
 	v := newView(&in, in.Control.Learned, r)
-	return v.tooSlow() != nil && len(v.hanging()) == 0
+	switch late, apart := v.tooSlow(), v.noOverlap(); {
+	case len(v.hanging()) > 0:
+		return nil
+	case late != nil:
+		return late
+	case apart != nil && !slices.ContainsFunc(r.Exchanges, func(x trace.Exchange) bool { return x.Response == nil }):
+		return apart
+	}
+	return nil
 }
 
 // unfit says why nothing of the case can be judged; nil when something can.
@@ -250,9 +259,12 @@ func (h *hearing) add(found []trace.Finding) {
 
 // reason is what most keeps the case from being judged; nil when nothing does.
 func (h *hearing) reason() *trace.Reason {
+	stop, quick := h.in.Case.Stop, Unsuited(*h.in)
 	switch {
-	case h.in.Case.Stop != nil:
-		return h.in.Case.Stop
+	case quick != nil && (stop == nil || stop.Code == trace.NoOverlap):
+		return quick
+	case stop != nil:
+		return stop
 	case h.in.onControl() && !h.in.Control.Learned.Sound && h.in.Control.Learned.Reason != nil:
 		return h.in.Control.Learned.Reason
 	case len(h.gaps) > 0:

@@ -160,24 +160,33 @@ func TestAnswered(t *testing.T) {
 	})
 }
 
-// TestOverdue holds that a round is not repeated because of a request that hangs: that is what it shows.
-func TestOverdue(t *testing.T) {
+// TestRepeat holds which rounds prove nothing. One with a request that hangs or breaks shows just that.
+func TestRepeat(t *testing.T) {
 	s := script([]string{"first", "copy"}, scenarios.Expectation{Answered: []string{"copy"}, Rule: "in-progress-hangs"})
+	apart := *s
+	apart.Overlap = true
 	f := facts()
 	shortLife(&f)
 	for _, tt := range []struct {
+		s      *scenarios.Scenario
 		copy   answer
-		want   bool
+		want   trace.Code
 		reason string
 	}{
-		{conflict, false, "within the lifetime"},
-		{conflict.slow(2000 * ms), true, "beyond it"},
-		{lost(trace.PhaseAnswer, "i/o timeout").slow(4001 * ms), false, "it hangs"},
+		{s, conflict, "", "within the lifetime"},
+		{s, conflict.slow(2000 * ms), trace.LifetimeExceeded, "beyond it"},
+		{s, lost(trace.PhaseAnswer, "i/o timeout").slow(4001 * ms), "", "it hangs"},
+		{&apart, conflict, trace.NoOverlap, "sent behind the answer of the first"},
+		{&apart, lost(trace.PhaseAnswer, "EOF"), "", "cut off"},
 	} {
-		r := among(s, "A").under("A", "first", order(7)).under("A", "copy", tt.copy)
-		in := Input{Scenario: s, Facts: f, Control: control(t, f), Rules: catalogue(t)}
-		if got := Overdue(in, &r.round); got != tt.want {
-			t.Errorf("%s: got %v, want %v", tt.reason, got, tt.want)
+		r := among(tt.s, "A").under("A", "first", order(7)).under("A", "copy", tt.copy)
+		in := Input{Scenario: tt.s, Facts: f, Control: control(t, f), Rules: catalogue(t)}
+		got := trace.Code("")
+		if why := Repeat(in, &r.round); why != nil {
+			got = why.Code
+		}
+		if got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.reason, got, tt.want)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package judge
 
 import (
 	"fmt"
-	"time"
 
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
@@ -99,26 +98,7 @@ func (v *view) noOverlap() *trace.Reason {
 			}
 		}
 	}
-	if took := v.longestAlone(); took < leastHandling {
-		return &trace.Reason{Code: trace.NotApplicable,
-			Detail: fmt.Sprintf("the endpoint answers within %.1f ms, so no copy can be sent while another one runs", took.Duration().Seconds()*1e3)}
-	}
-	return &trace.Reason{Code: trace.NoOverlap, Detail: "in no round were two copies under way at the same time: each was answered before the next was sent"}
-}
-
-// leastHandling is the shortest time an endpoint must take for a copy to be sent while another one runs: a few times what
-// timers and processors need to get a request on its way (up to 1.2 ms in an idle process, several on a busy machine).
-const leastHandling = trace.Nanos(10 * time.Millisecond)
-
-// longestAlone is the longest time that an exchange of the round took from its last byte to its answer.
-func (v *view) longestAlone() trace.Nanos {
-	var longest trace.Nanos
-	for i := range v.round.Exchanges {
-		if x := v.x(i); x.Response != nil && x.Sent != 0 {
-			longest = max(longest, answeredAt(x)-x.Sent)
-		}
-	}
-	return longest
+	return &trace.Reason{Code: trace.NoOverlap, Detail: "no two copies were under way at the same time: each was answered before the next was sent"}
 }
 
 // notCut reports a round in which an answer came before the client could leave.
