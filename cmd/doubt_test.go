@@ -121,3 +121,51 @@ func TestLongRetryAfter(t *testing.T) {
 		t.Errorf("%d requests, exit code %d", b.posts, r.Summary.ExitCode)
 	}
 }
+
+// A second caller who may not use the endpoint at all shows nothing about keys: the report says so, and which lines help.
+func TestSecondCallerMayNot(t *testing.T) {
+	t.Parallel()
+	callers := "callers:\n  alice: {headers: {Authorization: Bearer alice}}\n  bob: {headers: {Authorization: Bearer bob}}\ncounters:"
+	setup := "    setup: [{request: POST /carts, body: {sku: A1}}]\n"
+	for name, plan := range map[string]string{"request": testPlan, "set-up": testPlan + setup} {
+		b := newBackend()
+		forBob := func(allowed http.HandlerFunc) http.HandlerFunc {
+			return func(w http.ResponseWriter, r *http.Request) {
+				if r.Header.Get("Authorization") == "Bearer bob" {
+					http.Error(w, "bob may not order", http.StatusForbidden)
+					return
+				}
+				allowed(w, r)
+			}
+		}
+		mux := http.NewServeMux()
+		mux.Handle("/", b.serve(forBob(b.honest)))
+		mux.HandleFunc("POST /carts", forBob(func(w http.ResponseWriter, _ *http.Request) { created(w, "{}") }))
+		r := judged(t, mux, strings.Replace(plan, "counters:", callers, 1), scenario("other-caller", "other-caller-same-body"))
+		for _, c := range r.Endpoints[0].Cases {
+			line := "skip: {" + c.Scenario + ": bob may not}"
+			if c.Verdict != trace.Inconclusive || c.Reason != trace.Auth || !strings.Contains(c.Detail, "caller bob") || !strings.Contains(c.Enable, line) {
+				t.Errorf("%s refused, %s: verdict %s, reason %s: %s; %s", name, c.Scenario, c.Verdict, c.Reason, c.Detail, c.Enable)
+			}
+		}
+	}
+}
+
+// A key that is taken is no reason to refuse a caller who may order otherwise, and 403 is how some say so.
+func TestImpostorIsRefused(t *testing.T) {
+	t.Parallel()
+	b := newBackend()
+	owners := sync.Map{}
+	callers := "callers:\n  alice: {headers: {Authorization: Bearer alice}}\n  bob: {headers: {Authorization: Bearer bob}}\ncounters:"
+	r := judged(t, b.serve(func(w http.ResponseWriter, r *http.Request) {
+		owner, _ := owners.LoadOrStore(r.Header.Get("Idempotency-Key"), r.Header.Get("Authorization"))
+		if owner != r.Header.Get("Authorization") {
+			http.Error(w, "this key is somebody else's", http.StatusForbidden)
+			return
+		}
+		b.honest(w, r)
+	}), strings.Replace(testPlan, "counters:", callers, 1), scenario("other-caller-same-body"))
+	if c := only(t, r); c.Verdict != trace.Pass {
+		t.Errorf("verdict %s, reason %s: %s", c.Verdict, c.Reason, c.Detail)
+	}
+}

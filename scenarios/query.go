@@ -1,6 +1,9 @@
 package scenarios
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Letters are the key letters that the script sends under, in the order of their first use, whoever sends and whereto, and
 // KeyNone for requests without a key. KeyFresh shares the scope of the first letter.
@@ -98,6 +101,12 @@ func (s *Scenario) Planted() *Planted {
 // WaitsWithin reports whether the script waits for a part of the handling time, to do something while a request runs.
 func (s *Scenario) WaitsWithin() bool {
 	return slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Wait != nil && st.Wait.Handling > 0 && st.Wait.Handling < 1 })
+}
+
+// AnotherCaller are the lines of plan that help where the second caller of that name may not use an endpoint.
+func (s *Scenario) AnotherCaller(name string) string {
+	return fmt.Sprintf(`callers: {%s: {headers: {Authorization: "Bearer ${TOKEN}"}}} of somebody who may send this request, or in the endpoint skip: {%s: %s may not}`,
+		name, s.ID, name)
 }
 
 // Sends are all sends of the script, those of volleys included, in order.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -365,12 +366,20 @@ func (rd *round) setupOne(ctx context.Context, sc *scope, s *plan.Setup) *trace.
 		return &trace.Reason{Code: trace.Unreachable, Detail: fmt.Sprintf("no connection for the set-up %s: %s", s.Request, x.Error)}
 	case !x.Complete():
 		return fail("no answer: %s", x.Error)
+	case turnsAway(x.Response.Status) && caller != nil && caller != rd.e.callerFor(scenarios.CallerFirst):
+		return &trace.Reason{Code: trace.Auth, Enable: rd.s.AnotherCaller(caller.Name),
+			Detail: fmt.Sprintf("caller %s, the second one of the plan, is refused by the set-up %s: %d %s", caller.Name, s.Request, x.Response.Status, excerpt(x.Response.Body))}
 	case x.Response.Status/100 != 2:
 		return fail("expected a 2xx answer, found %d %s", x.Response.Status, excerpt(x.Response.Body))
 	case err != nil:
 		return fail("%s, in the answer %s", err, excerpt(x.Response.Body))
 	}
 	return nil
+}
+
+// turnsAway reports whether a status is about who asks.
+func turnsAway(status int) bool {
+	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
 // setupCaller is who sets a scope up: its caller, and the first one for nobody.

@@ -19,7 +19,7 @@ func (v *view) alike(rule string, labels []string) outcome {
 		}
 		if v.class[i] == trace.ClassRefused && v.credentialsRefused(i) {
 			out = outcome{}
-			out.gap(authReason(v.x(i)))
+			out.gap(v.turnedAway(i))
 			return out
 		}
 		if first < 0 {

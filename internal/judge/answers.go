@@ -19,7 +19,7 @@ func (v *view) refused(e *scenarios.Expectation) outcome {
 		switch v.class[i] {
 		case trace.ClassRefused:
 			if x.Response.Status == 401 {
-				out.gap(authReason(x))
+				out.gap(v.turnedAway(i))
 				continue
 			}
 			out.judged = true
@@ -96,7 +96,7 @@ func (v *view) accepted(e *scenarios.Expectation) outcome {
 			out.judged = true
 		case trace.ClassRefused, trace.ClassFailed:
 			if v.class[i] == trace.ClassRefused && v.credentialsRefused(i) {
-				out.gap(authReason(x))
+				out.gap(v.turnedAway(i))
 				continue
 			}
 			if v.class[i] == trace.ClassFailed && (v.shareKey(i) || e.Rule == ruleConflict) {
@@ -140,6 +140,18 @@ func (v *view) credentialsRefused(i int) bool {
 		return v.foreign(i) && !slices.ContainsFunc(v.of(trace.ClassSuccess, v.labelled(nil)), func(j int) bool { return v.x(j).Caller == v.x(i).Caller })
 	}
 	return false
+}
+
+// turnedAway says that a caller was refused for who they are. Where it is not the one of the control, the plan can name another
+// one who may, or leave the scenario out.
+func (v *view) turnedAway(i int) *trace.Reason {
+	x := v.x(i)
+	if !v.foreign(i) || x.Caller == "" {
+		return authReason(x)
+	}
+	return &trace.Reason{Code: trace.Auth,
+		Detail: fmt.Sprintf("caller %s, the second one of the plan, is refused whatever the key, so nothing shows whether keys are kept apart: %s", x.Caller, answerText(x)),
+		Enable: v.in.Scenario.AnotherCaller(x.Caller)}
 }
 
 // refusalRight reports whether the convention documents a refusal where success is asked for: the other endpoint may

@@ -23,6 +23,10 @@ func (v *view) hidden(e *scenarios.Expectation) outcome {
 				continue
 			}
 			leak, able, doubt := v.beside(j, i).leak()
+			if leak == "" && v.barred(i) {
+				out.gap(v.turnedAway(i))
+				continue
+			}
 			out.judged = out.judged || able
 			if leak == "" {
 				if doubt != nil {
@@ -37,6 +41,12 @@ func (v *view) hidden(e *scenarios.Expectation) outcome {
 		}
 	}
 	return out
+}
+
+// barred reports whether a caller with a name may not use the endpoint at all: what such a one is told says nothing about keys.
+// Nobody is a caller without one, and is meant to be refused.
+func (v *view) barred(i int) bool {
+	return v.x(i).Caller != "" && v.class[i] == trace.ClassRefused && v.foreign(i) && v.credentialsRefused(i)
 }
 
 // whose says what makes exchange i another operation than j.

@@ -35,7 +35,15 @@ func TestHidden(t *testing.T) {
 		{"a refusal with its place", s, nil, callers(reply(422, ``, "Location: /orders/ord_7")), trace.Fail, "key-shared-across-callers", "", "a Location tells too"},
 		{"a longer word", s, nil, callers(reply(409, `{"error":"ord_71, ord_7x"}`)), trace.Pass, "", "", "only whole names count"},
 		{"a refusal that does not tell", s, nil, callers(conflict), trace.Pass, "", "", "refused, nothing shown"},
-		{"nobody is let in", s, nil, callers(reply(401, `{}`)), trace.Pass, "", "", "a refusal holds nothing"},
+		{"nobody is let in", s, nil, func(s *scenarios.Scenario) *recorder {
+			r := callers(reply(401, `{}`))(s)
+			for i := range r.round.Exchanges {
+				r.round.Exchanges[i].Caller = ""
+			}
+			return r
+		}, trace.Pass, "", "", "a refusal holds nothing"},
+		{"a caller who may not", s, nil, callers(reply(403, `{}`)), trace.Inconclusive, "", trace.Auth, "refused for who asks, so nothing shows whose key it is"},
+		{"a caller who may not, and sees it", s, nil, callers(reply(403, `{"order":"ord_7"}`)), trace.Fail, "key-shared-across-callers", "", "a leak is one all the same"},
 		{"no answer", s, nil, callers(lost(trace.PhaseAnswer, "EOF")), trace.Inconclusive, "", trace.Unreachable, "nothing to look at"},
 		{"turned away", s, nil, callers(busy), trace.Inconclusive, "", trace.StillBusy, "not the endpoint's answer"},
 		{"the first refused", s, nil, func(s *scenarios.Scenario) *recorder {
