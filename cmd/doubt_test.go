@@ -122,6 +122,31 @@ func TestLongRetryAfter(t *testing.T) {
 	}
 }
 
+// A retry that is cut off once may have met an accident: it is tried again with other keys, and the reason can be allowed.
+func TestCutOffOnce(t *testing.T) {
+	t.Parallel()
+	b := newBackend()
+	o := scenario("same-key-again")
+	o.allowInconclusive = []string{"cut-off"}
+	for want, opts := range map[trace.Verdict]runOptions{trace.Inconclusive: scenario("same-key-again"), trace.Skip: o} {
+		n := 0
+		r := judged(t, b.serve(func(w http.ResponseWriter, r *http.Request) {
+			a, _, _ := b.order(r)
+			b.mu.Lock()
+			n++
+			cut := n == 4 // the first retry behind the control
+			b.mu.Unlock()
+			if cut {
+				panic(http.ErrAbortHandler)
+			}
+			created(w, a)
+		}), testPlan, opts)
+		if c := only(t, r); c.Verdict != want || !strings.Contains(c.Detail, "cut off") || len(c.Trace) != 3 {
+			t.Errorf("verdict %s %s in %d rounds: %s", c.Verdict, c.Reason, len(c.Trace), c.Detail)
+		}
+	}
+}
+
 // A second caller who may not use the endpoint at all shows nothing about keys: the report says so, and which lines help.
 func TestSecondCallerMayNot(t *testing.T) {
 	t.Parallel()

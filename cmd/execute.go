@@ -133,6 +133,9 @@ func (j *job) config(seed, runID string) engine.Config {
 			Repeat: func(s *scenarios.Scenario, ep *trace.Endpoint, r *trace.Round) *trace.Reason {
 				return judge.Repeat(j.input(s, ep, nil), r)
 			},
+			LeastRounds: func(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) int {
+				return judge.LeastRounds(j.input(s, ep, c))
+			},
 			Window: judge.DetectableWindow,
 			Violated: func(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) bool {
 				return judge.Violated(j.input(s, ep, c))

@@ -61,6 +61,7 @@ func (c *caseRun) run(ctx context.Context) {
 		}
 		if rd.t.Void == "" {
 			counted++
+			want = max(want, c.e.Deciders.LeastRounds(c.s, c.e.t, c.t))
 			if c.violated(ctx, rd) {
 				seen++
 				// Once more, with keys of its own. What rests on a counter without a marker must show twice.

@@ -43,6 +43,8 @@ type Deciders struct {
 	// Repeat says why a round that took its course proves nothing and is better repeated, such as one so long that its keys
 	// may have expired in it; nil for a round that counts.
 	Repeat func(s *scenarios.Scenario, ep *trace.Endpoint, r *trace.Round) *trace.Reason
+	// LeastRounds is how many rounds the record of a case asks for, whatever its scenario says.
+	LeastRounds func(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) int
 	// Window is the race window that bursts together would have shown, in microseconds; 0 when there is none to speak of.
 	Window func(bursts []trace.Burst) float64
 	// Violated reports whether the rounds so far show a broken rule for certain.

@@ -123,8 +123,10 @@ func hear(in *Input, early bool) *hearing {
 		if rounds[i].Void != "" {
 			continue
 		}
-		v := newView(in, in.Control.Learned, &rounds[i])
-		h.views = append(h.views, v)
+		h.views = append(h.views, newView(in, in.Control.Learned, &rounds[i]))
+	}
+	h.add(h.cutOffs())
+	for _, v := range h.views {
 		h.add(h.round(v, early))
 	}
 	if !early {

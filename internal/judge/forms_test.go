@@ -132,7 +132,7 @@ func TestOneOf(t *testing.T) {
 		{"undocumented refusal", s, nil, both(order(7), reply(418, `{}`)), trace.Warn, "wrong-refusal-status", "", "refused otherwise"},
 		{"nobody wins", s, nil, both(mismatch, conflict), trace.Inconclusive, "", trace.NoEvidence, "no success to compare"},
 		{"no name", s, nil, both(order(7), reply(201, `{}`)), trace.Inconclusive, "", trace.NoEvidence, "it may be a replay"},
-		{"no answer", s, nil, both(order(7), lost(trace.PhaseAnswer, "EOF")), trace.Inconclusive, "", trace.Unreachable, "it may have been anything"},
+		{"no answer", s, nil, both(order(7), lost(trace.PhaseAnswer, "EOF")), trace.Inconclusive, "", trace.CutOff, "it may have been anything"},
 		{"credentials", s, nil, both(order(7), reply(401, `{}`)), trace.Inconclusive, "", trace.Auth, "refused for another reason"},
 	})
 }
@@ -152,7 +152,7 @@ func TestAnswered(t *testing.T) {
 		{"given up a little early", s, nil, copied(lost(trace.PhaseAnswer, "i/o timeout").slow(3990 * ms)), trace.Fail, "in-progress-hangs", "", "the limit was counted from the connection"},
 		{"dropped after the limit", s, nil, copied(lost(trace.PhaseAnswer, "EOF").slow(5000 * ms)), trace.Fail, "in-progress-hangs", "", "open all that time"},
 		{"given up long before", s, nil, copied(lost(trace.PhaseAnswer, "i/o timeout").slow(1000 * ms)), trace.Inconclusive, "", trace.Timeout, "limits.request is below the limit"},
-		{"dropped", s, nil, copied(lost(trace.PhaseAnswer, "EOF")), trace.Inconclusive, "", trace.Unreachable, "ended, and not by waiting"},
+		{"dropped", s, nil, copied(lost(trace.PhaseAnswer, "EOF")), trace.Inconclusive, "", trace.CutOff, "ended, and not by waiting"},
 		{"no connection", s, nil, copied(lost(trace.PhaseDial, "i/o timeout").slow(5000 * ms)), trace.Inconclusive, "", trace.Unreachable, "never sent"},
 		{"run stopped", s, nil, copied(lost(trace.PhaseAnswer, "stopped: context deadline exceeded").slow(5000 * ms)), trace.Inconclusive, "", trace.Interrupted, "not the endpoint's doing"},
 		{"longer than the key lives", s, shortLife, copied(lost(trace.PhaseAnswer, "i/o timeout").slow(4001 * ms)), trace.Fail, "in-progress-hangs", "", "it hangs whatever becomes of the key"},
@@ -207,7 +207,7 @@ func TestConsistent(t *testing.T) {
 		{"rate limited", s, nil, copies(conflict, reply(429, `{}`)), trace.Inconclusive, "", trace.StillBusy, "429 is no word about the key"},
 		{"rate limited, documented so", s, func(f *trace.Facts) { f.Statuses.InProgress = []int{409, 429} }, copies(conflict, reply(429, `{}`)), trace.Inconclusive, "in-progress-inconsistent", trace.StillBusy, "here it is one, though it was never waited out"},
 		{"refused by a check", s, nil, copies(conflict, mismatch), trace.Pass, "", "", "422 does not say in progress"},
-		{"no answers", s, nil, copies(lost(trace.PhaseAnswer, "EOF"), lost(trace.PhaseAnswer, "EOF")), trace.Inconclusive, "", trace.Unreachable, "nothing to compare"},
+		{"no answers", s, nil, copies(lost(trace.PhaseAnswer, "EOF"), lost(trace.PhaseAnswer, "EOF")), trace.Inconclusive, "", trace.CutOff, "nothing to compare"},
 	})
 }
 

@@ -44,7 +44,7 @@ func TestHidden(t *testing.T) {
 		}, trace.Pass, "", "", "a refusal holds nothing"},
 		{"a caller who may not", s, nil, callers(reply(403, `{}`)), trace.Inconclusive, "", trace.Auth, "refused for who asks, so nothing shows whose key it is"},
 		{"a caller who may not, and sees it", s, nil, callers(reply(403, `{"order":"ord_7"}`)), trace.Fail, "key-shared-across-callers", "", "a leak is one all the same"},
-		{"no answer", s, nil, callers(lost(trace.PhaseAnswer, "EOF")), trace.Inconclusive, "", trace.Unreachable, "nothing to look at"},
+		{"no answer", s, nil, callers(lost(trace.PhaseAnswer, "EOF")), trace.Inconclusive, "", trace.CutOff, "nothing to look at"},
 		{"turned away", s, nil, callers(busy), trace.Inconclusive, "", trace.StillBusy, "not the endpoint's answer"},
 		{"the first refused", s, nil, func(s *scenarios.Scenario) *recorder {
 			return among(s, "A", "A@other").under("A", "first", mismatch).under("A@other", "theirs", order(8)).counted("after", 0, 1)

@@ -20,6 +20,8 @@ type view struct {
 	results []identity
 	// effects is what the created expectations of the round came to; set before the others are checked.
 	effects effects
+	// cut are the places of the script whose requests are reported as cut off in every round.
+	cut []place
 }
 
 // effects sums up the created expectations of a round.

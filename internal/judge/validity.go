@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
@@ -119,6 +120,9 @@ func (v *view) open() []trace.Reason {
 		x := v.x(i)
 		switch {
 		case x.Response == nil && x.Broke == trace.PhaseCut, x.Response == nil && (v.hung(i) || v.killed(i)):
+		case v.cutOff(i) && slices.Contains(v.cut, sentPlace(x)):
+		case v.cutOff(i):
+			out = append(out, cutOffReason(v.name(i), x))
 		case x.Response == nil:
 			out = append(out, *unanswered(x))
 		case v.class[i] == trace.ClassIntermediary && x.Response.Status == 503 && v.together(i):

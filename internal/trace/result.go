@@ -209,6 +209,8 @@ type Code string
 const (
 	// Unreachable: no connection could be made, or nothing was answered.
 	Unreachable Code = "unreachable"
+	// CutOff: the connection was closed before an answer was complete, where the control was answered.
+	CutOff Code = "cut-off"
 	// Auth: the endpoint answered 401 or 403.
 	Auth Code = "auth"
 	// ControlUnsound: the uncontested first request did not do what the plan says.
@@ -270,6 +272,6 @@ func SkipCodes() []Code {
 
 // InconclusiveCodes lists the codes that an inconclusive case can have.
 func InconclusiveCodes() []Code {
-	return []Code{Unreachable, Auth, ControlUnsound, NoOverlap, CounterNoise, CounterUnreadable, SetupFailed,
+	return []Code{Unreachable, CutOff, Auth, ControlUnsound, NoOverlap, CounterNoise, CounterUnreadable, SetupFailed,
 		FromIntermediary, StillBusy, OutOfBudget, Timeout, LifetimeExceeded, Assumption, NoEvidence, Interrupted}
 }

@@ -1,0 +1,154 @@
+package judge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
+)
+
+// cutOffRounds is in how many rounds, with keys and connections of their own, a request must be cut off before it is told
+// from an accident: a network that loses one answer in twenty does that to one request in eight thousand.
+const cutOffRounds = 3
+
+// LeastRounds is how many rounds the record of a case asks for, whatever its scenario says: more than one where a request
+// was cut off, to tell what the endpoint does with such requests from an accident; else 0.
+func LeastRounds(in Input) int {
+	for i := range in.Case.Trace {
+		v := newView(&in, in.Control.Learned, &in.Case.Trace[i])
+		if slices.ContainsFunc(v.finals(nil), v.cutOff) {
+			return cutOffRounds
+		}
+	}
+	return 0
+}
+
+// cutOff reports whether the other side ended an exchange before its answer was complete, neither because that took too
+// long nor because of anything that happened here.
+func (v *view) cutOff(i int) bool {
+	x := v.x(i)
+	switch {
+	case x.Response != nil, x.Wire == 0, x.Broke == trace.PhaseDial, x.Broke == trace.PhaseTLS, x.Broke == trace.PhaseCut:
+		return false
+	}
+	return !timedOut(x.Error) && !strings.HasPrefix(x.Error, "stopped: ") && !v.killed(i)
+}
+
+// place is where in a script an exchange belongs: the same in every round.
+type place struct {
+	step, copy int
+	label      string
+}
+
+func sentPlace(x *trace.Exchange) place { return place{x.Step, x.Copy, x.Label} }
+
+// cutOffs finds the requests that are cut off in every round while others are answered. They break the rules that stand for
+// failures of the server: to a client no answer is one, and it retries. Copies that are released together are left out, as a
+// server may well turn some of a crowd away like that.
+func (h *hearing) cutOffs() []trace.Finding {
+	var out []trace.Finding
+	for i := range h.in.Scenario.Expect {
+		e := &h.in.Scenario.Expect[i]
+		if e.Never != trace.ClassFailed || len(h.views) == 0 {
+			continue
+		}
+		for _, at := range h.alwaysCutOff(e) {
+			h.judged[i] = true
+			out = merge(out, []trace.Finding{h.views[0].cutOffFinding(e.Rule, at, len(h.views))})
+			for _, v := range h.views {
+				v.cut = append(v.cut, at)
+			}
+		}
+	}
+	for i := range out {
+		out[i].Seen = len(h.views)
+	}
+	return out
+}
+
+// alwaysCutOff are the places under an expectation's labels that were cut off in every round, in enough of them.
+func (h *hearing) alwaysCutOff(e *scenarios.Expectation) []place {
+	var out []place
+	for _, i := range h.views[0].finals(e.Of) {
+		at := sentPlace(h.views[0].x(i))
+		rounds := 0
+		for _, v := range h.views {
+			if j := v.at(at); j >= 0 && v.cutOff(j) && !v.crowded(j) {
+				rounds++
+			}
+		}
+		if rounds >= cutOffRounds && rounds == len(h.views) && h.aliveAfter(h.views[0].x(i)) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// at is the last attempt at a place of the script; -1 when there is none.
+func (v *view) at(p place) int {
+	for _, i := range v.finals(nil) {
+		if sentPlace(v.x(i)) == p {
+			return i
+		}
+	}
+	return -1
+}
+
+// crowded reports whether an exchange was released at the same time as others.
+func (v *view) crowded(i int) bool {
+	s := v.send(i)
+	return s == nil || s.Together > 1 || s.Every > 0
+}
+
+// aliveAfter reports whether the server that cut an exchange off answered anything later, before it did so again in the
+// next rounds: then it was there.
+func (h *hearing) aliveAfter(cut *trace.Exchange) bool {
+	host := hostOf(cut.Request.URL)
+	answered := func(x trace.Exchange) bool {
+		return x.Response != nil && x.Done > cut.Done && hostOf(x.Request.URL) == host
+	}
+	for _, v := range h.views {
+		if slices.ContainsFunc(v.round.Exchanges, answered) || slices.ContainsFunc(v.round.Setup, answered) {
+			return true
+		}
+		for _, r := range v.round.Readings {
+			counted := func(n trace.Value) bool {
+				_, url, _ := strings.Cut(n.Source, " ")
+				return n.Error == "" && hostOf(url) == host
+			}
+			if r.At > cut.Done && slices.ContainsFunc(r.Values, counted) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hostOf is the scheme and host of a URL; empty for what is none.
+func hostOf(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return ""
+	}
+	host, _, _ := strings.Cut(rest, "/")
+	return scheme + "://" + host
+}
+
+func (v *view) cutOffFinding(rule string, at place, rounds int) trace.Finding {
+	i := v.at(at)
+	evidence := []int{i}
+	if ref := v.reference(v.labelled(nil)); ref >= 0 {
+		evidence = []int{ref, i}
+	}
+	return v.finding(rule, fmt.Sprintf("%s was cut off without a complete answer in each of %s, while the server answered other requests", v.name(i), plural(rounds, "round")),
+		"a complete answer", answerText(v.x(i)), evidence...)
+}
+
+// cutOffReason says that a request was cut off, and not so often that it would be more than an accident.
+func cutOffReason(name string, x *trace.Exchange) trace.Reason {
+	return trace.Reason{Code: trace.CutOff,
+		Detail: fmt.Sprintf("%s was cut off without a complete answer, though the control was answered: %s %s (%s): %s",
+			name, x.Request.Method, x.Request.URL, x.Broke, x.Error)}
+}
