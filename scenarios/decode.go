@@ -16,7 +16,7 @@ var (
 // needs is the closed list of what a scenario can need from a plan.
 func needs() []string {
 	return []string{
-		"key", "other_body", "invalid_body", "reordered_body", "body", "fail", "key_lifetime", "required", "fresh_key_creates",
+		"key", "other_body", "invalid_body", "reordered_body", "nested_body", "body", "fail", "key_lifetime", "required", "fresh_key_creates",
 		"counter", "state", "credentials", "other_caller", "renewable_caller", "other_endpoint", "other_query", "replicas",
 		"double_click_one", "retry_window", "stores_4xx_no", "stores_5xx_no",
 		"account_scope", "lifetime_fits_wait",

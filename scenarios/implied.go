@@ -43,6 +43,7 @@ func needsOfSend(s Send) []string {
 		{s.Body == BodyFail, "fail"},
 		{s.Body == BodyInvalid, "invalid_body"},
 		{s.Body == BodyReordered, "reordered_body"},
+		{s.Body == BodyNested, "nested_body"},
 		{s.Caller == CallerOther, "other_caller"},
 		{s.Caller == CallerAnonymous, "credentials"},
 		{s.Caller == CallerImpostor, "other_caller"},

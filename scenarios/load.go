@@ -36,7 +36,7 @@ func order() []string {
 		// the same request again
 		"same-key-again", "same-key-concurrent", "in-progress-copy", "retry-with-noise",
 		// another body, query or endpoint
-		"same-key-different-body", "other-body-at-once", "reordered-body", "other-query", "other-endpoint",
+		"same-key-different-body", "other-nested-value", "other-body-at-once", "reordered-body", "other-query", "other-endpoint",
 		// other callers
 		"other-caller", "other-caller-same-body", "anonymous-caller", "renewed-token",
 		// the key itself

@@ -358,7 +358,7 @@ func TestMistakes(t *testing.T) {
 		{"no text", strings.Replace(base("", ""), "about: A", "about: ' '", 1), "s:3:8: expected text, found nothing"},
 		{"unknown field", strings.Replace(base("", ""), "rounds:", "key: {}\nrounds:", 1), "s:4:1: unknown field \"key\""},
 		{"kind", strings.Replace(base("", ""), "rounds:", "applies: {kind: [creat]}\nrounds:", 1), "s:4:18: expected create, method or webhook, found \"creat\"; did you mean \"create\"?"},
-		{"need", strings.Replace(base("", ""), "rounds:", "needs: [otherbody]\nrounds:", 1), "s:4:9: expected key, other_body, invalid_body, reordered_body, body, fail, key_lifetime, required, fresh_key_creates, counter, state, " +
+		{"need", strings.Replace(base("", ""), "rounds:", "needs: [otherbody]\nrounds:", 1), "s:4:9: expected key, other_body, invalid_body, reordered_body, nested_body, body, fail, key_lifetime, required, fresh_key_creates, counter, state, " +
 			"credentials, other_caller, renewable_caller, other_endpoint, other_query, replicas, double_click_one, retry_window, stores_4xx_no, stores_5xx_no, account_scope, lifetime_fits_wait, " +
 			"expire, restart, crash, break, hold or reset, found \"otherbody\"; did you mean \"other_body\"?"},
 		{"need of nothing", strings.Replace(base("", ""), "rounds:", "needs: [[]]\nrounds:", 1), "s:4:9: expected one of key, other_body,"},
@@ -371,7 +371,9 @@ func TestMistakes(t *testing.T) {
 		{"no key", base("  - send: {as: x}", ""), "s:7:11: missing field \"key\""},
 		{"key in small letters", base("  - send: {key: a}", ""), "s:7:17: expected a capital letter, none or fresh, found \"a\"\n7 |   - send: {key: a}\n  |                 ^"},
 		{"fresh without a letter", strings.Replace(base("", ""), "key: A", "key: fresh", 1), "s:6:17: `fresh` takes body, marker and set-up from the first letter, and none was sent before"},
-		{"body", base("  - send: {key: A, body: wrong}", ""), "s:7:26: expected original, other, fail, invalid or reordered, found \"wrong\""},
+		{"body", base("  - send: {key: A, body: wrong}", ""), "s:7:26: expected original, other, fail, invalid, reordered or nested, found \"wrong\""},
+		{"several bodies at once", base("  - send: {key: A, body: nested, together: 2}", ""),
+			"s:7:26: `body: nested` stands for several bodies, of which one request each is sent: send it by itself"},
 		{"caller", base("  - send: {key: A, caller: second}", ""), "s:7:28: expected first, other, anonymous, renewed or impostor, found \"second\""},
 		{"alone together", base("  - send: {key: A, together: 1}", ""), "s:7:30: expected a number from 2 to 1000, found \"1\""},
 		{"too often", base("  - send: {key: A, times: 101}", ""), "s:7:27: expected a number from 1 to 100, found \"101\""},

@@ -31,7 +31,7 @@ func (d *decoder) send(v strict.Value, inVolley bool) Send {
 	s := Send{Pos: v.Pos(), Body: BodyOriginal, Caller: CallerFirst}
 	s.Key = key(o.Require("key"))
 	if o.Has("body") {
-		s.Body = o.Get("body").Enum(BodyOriginal, BodyOther, BodyFail, BodyInvalid, BodyReordered)
+		s.Body = o.Get("body").Enum(BodyOriginal, BodyOther, BodyFail, BodyInvalid, BodyReordered, BodyNested)
 	}
 	if o.Has("caller") {
 		s.Caller = o.Get("caller").Enum(CallerFirst, CallerOther, CallerAnonymous, CallerRenewed, CallerImpostor)
@@ -51,6 +51,9 @@ func (d *decoder) send(v strict.Value, inVolley bool) Send {
 	s.Label = d.label(o.Get("as"), s.Background)
 	d.keyUsed(o, s)
 	contradictions(o)
+	if s.Body == BodyNested && (inVolley || s.Together > 0 || s.Times > 0 || s.Background || s.Cut != nil) {
+		o.Get("body").Errorf("`body: nested` stands for several bodies, of which one request each is sent: send it by itself")
+	}
 	if s.Background && s.Label == "" {
 		o.Get("background").Errorf("a background send needs a label for `join`: add `as: NAME`")
 	}

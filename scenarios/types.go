@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"time"
 
 	"retrysafe/internal/strict"
@@ -154,14 +155,28 @@ const (
 )
 
 // The values of Send.Body. BodyFail is the original body with the plan's `fail` merged in, BodyInvalid with its
-// `invalid_body`, BodyReordered says the same with the names of objects in another order and other white space.
+// `invalid_body`, BodyReordered says the same with the names of objects in another order and other white space. BodyNested stands for
+// every body of the plan with one value changed inside an object or a list: one request is sent with each.
 const (
 	BodyOriginal  = "original"
 	BodyOther     = "other"
 	BodyFail      = "fail"
 	BodyInvalid   = "invalid"
 	BodyReordered = "reordered"
+	BodyNested    = "nested"
 )
+
+// NestedBody is how the record calls the n-th body that BodyNested stands for, from 1.
+func NestedBody(n int) string { return fmt.Sprintf("%s-%d", BodyNested, n) }
+
+// NestedBodies are the names of as many bodies that BodyNested stands for.
+func NestedBodies(n int) []string {
+	var out []string
+	for i := range n {
+		out = append(out, NestedBody(i+1))
+	}
+	return out
+}
 
 // The values of Send.Caller: the plan's first caller, its second one, nobody (no credentials), the first one with
 // credentials obtained anew, and the second one's credentials with everything else of the first one's request: key, body

@@ -147,7 +147,22 @@ func (c *caseRun) unusable() *trace.Reason {
 			return why
 		}
 	}
+	if c.s.UsesBody(scenarios.BodyNested) {
+		if why := c.e.noNested(); why != nil {
+			return why
+		}
+	}
 	return c.e.Deciders.Unsuited(c.s, c.e.t)
+}
+
+// noNested says why none of the bodies with a value changed inside can be used; nil when one can.
+func (e *endpointRun) noNested() (why *trace.Reason) {
+	for _, body := range scenarios.NestedBodies(len(e.plan.Nested)) {
+		if why = e.t.Control.Learned.Bodies[body]; why == nil {
+			return nil
+		}
+	}
+	return why
 }
 
 // stopBefore says why round n is not to be run; nil when it is. void is why the last void round was void.

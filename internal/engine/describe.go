@@ -6,6 +6,7 @@ import (
 	"retrysafe/internal/dialect"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
 )
 
 // describe puts down what the plan says of an endpoint, as far as judging needs it.
@@ -31,6 +32,7 @@ func describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 		SuccessStatuses:    ep.SuccessStatuses,
 		InProgressLimit:    trace.Nanos(p.Limits.InProgress),
 	}
+	f.Changed = changed(ep)
 	documented(&f, p.Dialect)
 	if ep.FreshKey == "returns-existing" {
 		f.AnyReplayStatus = true // what exists is answered with 200, what was made with 201
@@ -48,6 +50,21 @@ func describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 		f.Counters = append(f.Counters, fact)
 	}
 	return trace.Endpoint{Name: ep.Name, Request: ep.Request.String(), Kind: ep.Kind, Line: ep.Pos.Line, Facts: f}
+}
+
+// changed says where the other bodies of an endpoint differ from its own; nil when that is not known.
+func changed(ep *plan.Endpoint) map[string][]string {
+	out := map[string][]string{}
+	if len(ep.OtherPlaces) > 0 {
+		out[scenarios.BodyOther] = ep.OtherPlaces
+	}
+	for i, c := range ep.Nested {
+		out[scenarios.NestedBody(i+1)] = []string{c.Place}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
 }
 
 // documented adds what the convention says about replays and scopes.

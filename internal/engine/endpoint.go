@@ -210,10 +210,16 @@ func triedBodies() []string {
 // relies on them.
 func (e *endpointRun) usedBodies() []string {
 	var out []string
+	used := func(body string) bool {
+		return slices.ContainsFunc(e.cases, func(c *caseRun) bool { return c.t.Stop == nil && c.s.UsesBody(body) })
+	}
 	for _, body := range triedBodies() {
-		if slices.ContainsFunc(e.cases, func(c *caseRun) bool { return c.t.Stop == nil && c.s.UsesBody(body) }) {
+		if used(body) {
 			out = append(out, body)
 		}
+	}
+	if used(scenarios.BodyNested) {
+		out = append(out, scenarios.NestedBodies(len(e.plan.Nested))...)
 	}
 	return out
 }

@@ -36,6 +36,9 @@ func EstimateRun(p *plan.Plan, endpoints []plan.Endpoint, control *scenarios.Sce
 			for _, body := range triedBodies() {
 				bodies[body] = bodies[body] || s.UsesBody(body)
 			}
+			for _, body := range scenarios.NestedBodies(len(ep.Nested)) {
+				bodies[body] = bodies[body] || s.UsesBody(scenarios.BodyNested)
+			}
 			if !s.Control {
 				e.add(p, ep, s, effort)
 			}
@@ -69,12 +72,23 @@ func (e *Estimate) add(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario, e
 
 func (e *Estimate) addRounds(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario, rounds int) {
 	e.Requests += rounds * requests(p, ep, s)
-	e.Creations += rounds * s.Requests()
+	e.Creations += rounds * sends(ep, s)
+}
+
+// sends is how many requests a round of the script sends to endpoints when nothing has to be repeated.
+func sends(ep *plan.Endpoint, s *scenarios.Scenario) int {
+	n := s.Requests()
+	for _, send := range s.Sends() {
+		if send.Body == scenarios.BodyNested {
+			n += len(ep.Nested) - 1
+		}
+	}
+	return n
 }
 
 // requests is how many requests a round of the script sends when nothing has to be repeated, set-up included.
 func requests(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario) int {
-	n, own := s.Requests(), 0
+	n, own := sends(ep, s), 0
 	for _, use := range s.Scopes() {
 		if !use.Other {
 			own++

@@ -109,6 +109,7 @@ func endpointNeeds(ep *plan.Endpoint) []named {
 		of("other_body", ep.HasOther, "no other body: "+ep.OtherWhy, "other_body: {FIELD: ANOTHER VALUE}"),
 		of("invalid_body", ep.HasInvalid, "the plan names no body that the endpoint refuses", "invalid_body: {FIELD: INVALID VALUE}"),
 		of("reordered_body", ep.HasReordered, "the body has no names to write in another order", ""),
+		of("nested_body", len(ep.Nested) > 0, "the body has no further number or free text inside an object or a list that could be changed harmlessly", ""),
 		of("other_query", len(ep.OtherQuery) > 0, "the plan names no query parameter that changes the request's meaning", "other_query: {NAME: VALUE}"),
 		of("other_endpoint", ep.OtherEndpoint != "", "the plan names no other endpoint that takes keys", "other_endpoint: NAME"),
 		of("retry_window", ep.RetryWindow > 0, "the plan does not say how long clients go on retrying", "retry_window: 72h"),
@@ -172,6 +173,9 @@ func unmetNeed(p *plan.Plan, ep *plan.Endpoint, alternatives []string) *trace.Re
 		}
 		if first == nil {
 			first = &trace.Reason{Code: trace.Needs, Detail: n.lacks, Enable: n.enable}
+			if a == "nested_body" { // no line of plan gives the request another shape
+				first.Code = trace.NotApplicable
+			}
 		}
 	}
 	return first

@@ -29,6 +29,9 @@ func (rd *round) sendShot(ctx context.Context, s *scenarios.Send, sc *scope) (fi
 		return fire.Shot{}, err
 	}
 	ep, body, headers := rd.e.plan, rd.e.plan.Body, rd.e.plan.Headers
+	if i := slices.Index(scenarios.NestedBodies(len(ep.Nested)), s.Body); i >= 0 {
+		body = ep.Nested[i].Body
+	}
 	switch s.Body {
 	case scenarios.BodyOther:
 		body = ep.OtherBody

@@ -131,6 +131,8 @@ func (rd *round) step(ctx context.Context, i int, st *scenarios.Step) {
 		rd.volley(ctx, i, slices.Repeat([]scenarios.Send{*st.Send}, st.Send.Together))
 	case st.Send != nil && st.Send.Background:
 		rd.sendBackground(ctx, i, st.Send)
+	case st.Send != nil && st.Send.Body == scenarios.BodyNested:
+		rd.sendNested(ctx, i, st.Send)
 	case st.Send != nil && st.Send.Every > 0:
 		rd.series(ctx, i, st.Send)
 	case st.Send != nil:

@@ -111,6 +111,18 @@ func (rd *round) sendFinal(ctx context.Context, step, copy int, s *scenarios.Sen
 	}
 }
 
+// sendNested sends one request with each of the bodies that have a value changed inside, as far as the control accepted them.
+func (rd *round) sendNested(ctx context.Context, step int, s *scenarios.Send) {
+	for i, body := range scenarios.NestedBodies(len(rd.e.plan.Nested)) {
+		if rd.learned().Bodies[body] != nil {
+			continue
+		}
+		one := *s
+		one.Body = body
+		rd.sendFinal(ctx, step, i, &one)
+	}
+}
+
 func (rd *round) sendOne(ctx context.Context, step int, s *scenarios.Send, sc *scope) trace.Exchange {
 	shot, err := rd.sendShot(ctx, s, sc)
 	if err != nil {

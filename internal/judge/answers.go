@@ -78,12 +78,12 @@ func (v *view) notRefused(e *scenarios.Expectation, i int) (trace.Finding, bool)
 		return trace.Finding{}, false
 	}
 	if e.Rule != ruleReplayed || !executed {
-		return v.finding(e.Rule, v.name(i)+" should be refused, but was answered with success", "a refusal (4xx)", answerText(x), evidence...), true
+		return v.finding(e.Rule, v.name(i)+v.changed(i)+" should be refused, but was answered with success", "a refusal (4xx)", answerText(x), evidence...), true
 	}
 	if v.effects.judged || v.effects.rule == "" {
 		return trace.Finding{}, false
 	}
-	return v.finding(v.effects.rule, v.name(i)+" should be refused, but was answered with a creation of its own", "a refusal (4xx)", answerText(x), evidence...), true
+	return v.finding(v.effects.rule, v.name(i)+v.changed(i)+" should be refused, but was answered with a creation of its own", "a refusal (4xx)", answerText(x), evidence...), true
 }
 
 // accepted checks that sends end with success.

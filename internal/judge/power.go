@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -50,6 +51,9 @@ func power(h *hearing) string {
 		text = "would have caught " + strings.Join(rules, ", ")
 	}
 	text += "; " + effort(h)
+	if bodies := changedBodies(h); bodies != "" {
+		text += "; " + bodies
+	}
 	if look := look(h); look != "" {
 		text += "; " + look
 	}
@@ -229,4 +233,33 @@ func copiesText(f *trace.Firing) string {
 		return fmt.Sprintf("%d copies", f.Copies) // never fewer than two
 	}
 	return fmt.Sprintf("%d to %d copies", f.LeastCopies, f.Copies)
+}
+
+// changedBodies says at which places the other bodies that were sent differed from the original, and which of them could not be
+// sent.
+func changedBodies(h *hearing) string {
+	changed := h.in.Facts.Changed
+	var sent []string
+	for _, name := range slices.Sorted(maps.Keys(changed)) {
+		used := slices.ContainsFunc(h.views, func(v *view) bool {
+			return slices.ContainsFunc(v.round.Exchanges, func(x trace.Exchange) bool { return x.Body == name })
+		})
+		if used {
+			sent = append(sent, strings.Join(changed[name], " and "))
+		}
+	}
+	if len(sent) == 0 {
+		return ""
+	}
+	text := "a body with another "
+	if len(sent) > 1 {
+		text = "bodies with another "
+	}
+	text += strings.Join(sent, ", and with another ")
+	for _, name := range slices.Sorted(maps.Keys(changed)) {
+		if name != scenarios.BodyOther && h.in.Scenario.UsesBody(scenarios.BodyNested) && h.in.Control.Learned.Bodies[name] != nil {
+			text += ", not " + strings.Join(changed[name], " and ") + ", with which a fresh key does not succeed either"
+		}
+	}
+	return text
 }

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
@@ -146,6 +147,15 @@ func (v *view) name(i int) string {
 		name += fmt.Sprintf(" copy %d", x.Copy+1)
 	}
 	return name
+}
+
+// changed says at which places the body of an exchange differs from the original; empty where that is not known.
+func (v *view) changed(i int) string {
+	places := v.in.Facts.Changed[v.x(i).Body]
+	if len(places) == 0 {
+		return ""
+	}
+	return ", with another " + strings.Join(places, " and ") + ","
 }
 
 // finding makes a finding whose evidence are the given exchanges, the reference first.

@@ -128,13 +128,25 @@ func (c *completion) endpoint(e *Endpoint) {
 	for i, s := range e.Setup {
 		e.Setup[i].Headers = withContentType(s.Headers, s.Body)
 	}
+	c.otherBodies(e)
+	e.Reordered, e.HasReordered = reordered(e.Body, e.Key)
+}
+
+// otherBodies fills in the bodies that differ from the endpoint's own where the plan does not say.
+func (c *completion) otherBodies(e *Endpoint) {
 	if !e.HasOther {
 		e.OtherBody, e.OtherWhy, e.HasOther = otherBody(e.Body, e.Key)
 	}
 	if e.HasOther && e.HasInvalid && e.OtherBody.sameAs(e.InvalidBody) {
 		e.OtherBody, e.OtherWhy, e.HasOther = Body{}, "the change at hand is the invalid_body: say `other_body`", false
 	}
-	e.Reordered, e.HasReordered = reordered(e.Body, e.Key)
+	if e.HasOther {
+		e.OtherPlaces = changedPlaces(e.Body, e.OtherBody)
+	}
+	e.Nested = nil
+	if c.plan.Dialect.Fingerprint != dialect.Fields {
+		e.Nested = nested(e.Body, e.Key, e.OtherPlaces)
+	}
 }
 
 // kindOf is the kind of an endpoint whose plan does not say.

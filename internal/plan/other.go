@@ -75,7 +75,7 @@ func collect(n *node, route []int, name, path string, found *[]leaf) {
 		at := append(slices.Clone(route), i)
 		itemName, itemPath := name, fmt.Sprintf("%s[%d]", path, i)
 		if n.kind == strict.Mapping {
-			itemName, itemPath = n.names[i], strings.TrimPrefix(path+"."+n.names[i], ".")
+			itemName, itemPath = n.names[i], member(path, n.names[i])
 		}
 		collect(item, at, itemName, itemPath, found)
 	}
@@ -92,6 +92,9 @@ func collect(n *node, route []int, name, path string, found *[]leaf) {
 		*found = append(*found, l)
 	}
 }
+
+// member is the place of a member of what is at a path; the path of a form is empty.
+func member(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 
 // number makes a leaf of a number. Exponents are left alone, and so is what may be an epoch or an id: 1e9 and more.
 func (l *leaf) number(word string, kind strict.Kind) {
@@ -127,8 +130,7 @@ func (l *leaf) words(text string) {
 // choose is the best leaf: the best tier, in it the smallest number, then the first.
 func choose(found []leaf, key trace.KeyPlace) (best leaf, ok bool) {
 	for _, l := range found {
-		isKey := key.In == "json" && l.path == key.Name
-		if isKey || refers(l.name) {
+		if !l.harmless(key) {
 			continue
 		}
 		if !ok || l.tier < best.tier || l.tier == best.tier && l.size.Cmp(best.size) < 0 {
@@ -136,6 +138,11 @@ func choose(found []leaf, key trace.KeyPlace) (best leaf, ok bool) {
 		}
 	}
 	return best, ok
+}
+
+// harmless is true for a leaf that is neither the key nor refers to something.
+func (l leaf) harmless(key trace.KeyPlace) bool {
+	return !(key.In == "json" && l.path == key.Name) && !refers(l.name)
 }
 
 // refers is true for names such as "sku", "customer_id" or "country_code".

@@ -233,6 +233,11 @@ type Endpoint struct {
 	OtherBody Body
 	OtherWhy  string
 	HasOther  bool
+	// OtherPlaces are where OtherBody differs from Body, such as "$.qty"; nil for bodies that have no members.
+	OtherPlaces []string
+	// Nested are further bodies with one harmless value changed inside an object or a list; at most one of each. Empty for a
+	// body that has no such value, and where the dialect compares some fields only.
+	Nested []Change
 	// InvalidBody is Body with invalid_body merged in, which the endpoint must refuse; HasInvalid is false when the plan
 	// does not say.
 	InvalidBody Body

@@ -21,7 +21,7 @@ type Exchange struct {
 	Scope string `json:"scope"`
 	// Key is the value of the key that was sent; empty when the request carried none.
 	Key string `json:"key,omitempty"`
-	// Body is the variant of the body: original, other, invalid, reordered or fail.
+	// Body is the variant of the body: original, other, invalid, reordered, fail, or nested-1 and nested-2.
 	Body string `json:"body"`
 	// OtherEndpoint is true for a request to the plan's other endpoint.
 	OtherEndpoint bool `json:"other_endpoint,omitempty"`

@@ -183,6 +183,9 @@ type Facts struct {
 	// EndpointScope is what the convention documents about the same key at another endpoint: "independent" (a
 	// request of its own), "checked" (refused), "none" (the first answer comes back) or "".
 	EndpointScope string `json:"endpoint_scope,omitempty"`
+	// Changed says for each other body at which places it differs from the original ("other", "nested-1", "nested-2"), such as
+	// "$.items[0].qty".
+	Changed map[string][]string `json:"changed,omitempty"`
 	// InProgressLimit is how long a key may stay in progress.
 	InProgressLimit Nanos `json:"in_progress_limit_ns"`
 	// Await says how to learn that the work behind a success answer is done; nil when it is done with the answer.
@@ -279,7 +282,7 @@ type Learned struct {
 	WorkTime Nanos `json:"work_time_ns,omitempty"`
 	// ResultFields are CreationFields of what is found where the work is done; empty where no work is awaited.
 	ResultFields []string `json:"result_fields,omitempty"`
-	// Bodies says for each body variant that was tried ("other", "invalid", "reordered") whether scenarios can rely on it:
+	// Bodies says for each body variant that was tried ("other", "invalid", "reordered", "nested-1") whether scenarios can rely on it:
 	// nil reason when they can.
 	Bodies map[string]*Reason `json:"bodies,omitempty"`
 }
