@@ -156,6 +156,7 @@ func (h *hearing) round(v *view, early bool) []trace.Finding {
 		return found
 	case why != nil:
 		h.passedOver = append(h.passedOver, *why)
+		h.gaps = append(h.gaps, v.open()...) // whatever the round proves, that is worth a look
 		return found
 	}
 	h.gaps = slices.Concat(h.gaps, v.open(), unasked)

@@ -204,7 +204,9 @@ func looked(views []*view) (still, late trace.Nanos) {
 			if r.Name == trace.ReadingAfter {
 				rest = r.Still
 			}
-			end = max(end, r.At)
+			if !slices.ContainsFunc(r.Values, func(n trace.Value) bool { return n.Error != "" }) {
+				end = max(end, r.At) // one that failed saw nothing
+			}
 		}
 		for i := range v.round.Exchanges {
 			answered = max(answered, v.x(i).Done)
