@@ -3,12 +3,12 @@ package trace
 import "slices"
 
 // Brief is the endpoint without what only the results document shows: what was concluded, what the control taught, what
-// scripts waited for, and with evidence the exchanges that findings name. Without it findings have no curl lines, and passes no power.
+// scripts waited for, and with evidence the exchanges and arrivals that findings name. Without it findings have no curl lines, and passes no power.
 // The slices that are kept are shared.
 func (ep *Endpoint) Brief(evidence bool) Endpoint {
 	out := *ep
 	out.Cases = slices.Clone(ep.Cases)
-	named := map[int]bool{}
+	named, arrived := map[int]bool{}, map[int]bool{}
 	for i := range out.Cases {
 		c := &out.Cases[i]
 		if !evidence {
@@ -18,11 +18,14 @@ func (ep *Endpoint) Brief(evidence bool) Endpoint {
 			for _, id := range f.Exchanges {
 				named[id] = evidence
 			}
+			for _, id := range f.Arrivals {
+				arrived[id] = evidence
+			}
 		}
-		c.Trace = brief(c.Trace, named)
+		c.Trace = brief(c.Trace, named, arrived)
 	}
 	if ep.Control != nil {
-		out.Control = &Control{Learned: ep.Control.Learned, Rounds: brief(ep.Control.Rounds, named), Variants: brief(ep.Control.Variants, named)}
+		out.Control = &Control{Learned: ep.Control.Learned, Rounds: brief(ep.Control.Rounds, named, arrived), Variants: brief(ep.Control.Variants, named, arrived)}
 		if x := ep.Control.Located; x != nil && named[x.ID] {
 			out.Control.Located = x
 		}
@@ -30,13 +33,18 @@ func (ep *Endpoint) Brief(evidence bool) Endpoint {
 	return out
 }
 
-// brief are the rounds that hold a named exchange or a pause, without the rest.
-func brief(rounds []Round, named map[int]bool) []Round {
+// brief are the rounds that hold a named exchange or arrival or a pause, without the rest.
+func brief(rounds []Round, named, arrived map[int]bool) []Round {
 	var out []Round
 	for i := range rounds {
 		r := Round{N: rounds[i].N, Variant: rounds[i].Variant, Pauses: rounds[i].Pauses, Void: rounds[i].Void,
 			Setup: only(rounds[i].Setup, named), Exchanges: only(rounds[i].Exchanges, named)}
-		if len(r.Setup)+len(r.Exchanges)+len(r.Pauses) > 0 {
+		for _, a := range rounds[i].Arrivals {
+			if arrived[a.ID] {
+				r.Arrivals = append(r.Arrivals, a)
+			}
+		}
+		if len(r.Setup)+len(r.Exchanges)+len(r.Arrivals)+len(r.Pauses) > 0 {
 			out = append(out, r)
 		}
 	}
