@@ -202,7 +202,7 @@ func (v *view) tooFew(e *scenarios.Expectation, w window, cs, below []change, ou
 	}
 	if i := v.unseen(successes); i >= 0 {
 		out.judged = false
-		if s := v.send(i); s != nil && s.Caller == scenarios.CallerAnonymous {
+		if v.anonymous(i) {
 			out.gap(v.idleSuccess(i, w, below))
 			return
 		}

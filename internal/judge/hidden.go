@@ -43,10 +43,16 @@ func (v *view) hidden(e *scenarios.Expectation) outcome {
 	return out
 }
 
-// barred reports whether a caller with a name may not use the endpoint at all: what such a one is told says nothing about keys.
-// Nobody is a caller without one, and is meant to be refused.
+// barred reports whether a caller may not use the endpoint at all: what such a one is told says nothing about keys. Who sends without
+// credentials is meant to be refused.
 func (v *view) barred(i int) bool {
-	return v.x(i).Caller != "" && v.class[i] == trace.ClassRefused && v.foreign(i) && v.credentialsRefused(i)
+	return !v.anonymous(i) && v.class[i] == trace.ClassRefused && v.foreign(i) && v.credentialsRefused(i)
+}
+
+// anonymous reports whether the script sends a request without credentials.
+func (v *view) anonymous(i int) bool {
+	s := v.send(i)
+	return s != nil && s.Caller == scenarios.CallerAnonymous
 }
 
 // whose says what makes exchange i another operation than j.

@@ -48,7 +48,7 @@ func TestSQL(t *testing.T) {
   day: {sql: {dsn: "sqlite:x.db", query: "select count(*) from o where d > {{now}}"}}
 states: {s: {sql: {dsn: "mysql://u@127.0.0.1/x", query: "select a, b from o where r = {{marker}}"}}}
 hooks: {expire: {sql: {dsn: "sqlite:x.db", query: "update k set expires_at = 0 where k = {{key}}"}, ready: GET /health}}
-endpoints: [{name: a, request: POST /, counters: [marked, all, day], states: [s]}]
+endpoints: [{name: a, request: POST /, body: {r: "{{marker}}"}, counters: [marked, all, day], states: [s]}]
 `)
 	for name, marked := range map[string]bool{"marked": true, "all": false, "day": false} {
 		if got := p.Counters[name].Marked; got != marked {
