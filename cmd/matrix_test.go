@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"maps"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -31,6 +32,8 @@ var update = flag.Bool("update", false, "write what was found to testdata")
 
 var chosen = flag.String("variants", "", "run, check and pin only these variants of the shop, separated by commas")
 
+var store = flag.String("store", "", "run the variants of the shop on postgres=DSN, mysql=DSN or redis=ADDR, each in a part of its own")
+
 // matrixFile pins what every variant of the shop must be reported with: a line for each endpoint and scenario that reports
 // rules, VARIANT ENDPOINT SCENARIO RULES, and one for the causes that are named for an endpoint, VARIANT ENDPOINT = CAUSES.
 // Names in parentheses may be missing; only variants that are racy, or slow on a busy machine, have them. Spaces in the names of endpoints are written as hyphens.
@@ -38,7 +41,10 @@ const matrixFile = "testdata/matrix.txt"
 
 // racy variants lose a race or not: they run alone, so that nothing else takes their processors.
 func racy() []string {
-	return []string{"check-then-insert", "get-create-set", "article-decorator", "article-express-naive"}
+	return []string{
+		"check-then-insert", "get-create-set", "article-decorator", "article-express-naive",
+		"select-then-insert", "select-insert-in-transaction", "locks-a-missing-row", "redis-get-then-set",
+	}
 }
 
 // TestMatrix runs the built program on every variant of the shop, each in a process of its own, and compares
@@ -49,8 +55,8 @@ func TestMatrix(t *testing.T) {
 		t.Skip("the matrix takes minutes: run it without -short")
 	}
 	pinned := readMatrix(t)
-	m := &matrix{bin: build(t), dir: t.TempDir()}
-	variants := chosenVariants(t)
+	m := &matrix{bin: build(t), dir: t.TempDir(), store: *store}
+	variants := m.offered(t, chosenVariants(t))
 	if raceEnabled {
 		variants = slices.DeleteFunc(variants, func(v fixtures.Variant) bool { return v.Kind != fixtures.KindFault })
 		m.only = telling(variants, pinned)
@@ -61,7 +67,7 @@ func TestMatrix(t *testing.T) {
 		}
 	}
 	var g errgroup.Group
-	g.SetLimit(16)                                // most of a run is waiting
+	g.SetLimit(m.atOnce())
 	for _, v := range slices.Backward(variants) { // the slow ones are near the end of the list
 		if !slices.Contains(racy(), v.Name) {
 			g.Go(func() error { m.run(v); return nil })
@@ -94,6 +100,30 @@ func chosenVariants(t *testing.T) []fixtures.Variant {
 	return out
 }
 
+// offered are the variants that the store can have. The others are skipped, each with the reason.
+func (m *matrix) offered(t *testing.T, variants []fixtures.Variant) []fixtures.Variant {
+	kind := cmp.Or(m.store, fixtures.StoreMemory)
+	kind, _, _ = strings.Cut(kind, "=")
+	return slices.DeleteFunc(variants, func(v fixtures.Variant) bool {
+		lacks := len(v.Stores) > 0 && !slices.Contains(v.Stores, kind)
+		if lacks {
+			t.Run(v.Name, func(t *testing.T) {
+				t.Skipf("a technique that %s lacks: -store NAME=ADDRESS, of %s", kind, strings.Join(v.Stores, " or "))
+			})
+		}
+		return lacks
+	})
+}
+
+// atOnce is how many variants run at the same time: most of a run is waiting. Servers allow a hundred connections, and a
+// shop takes up to twenty.
+func (m *matrix) atOnce() int {
+	if m.store == "" {
+		return 16
+	}
+	return 4
+}
+
 // rules is what is reported: rules by "VARIANT ENDPOINT SCENARIO", causes by "VARIANT ENDPOINT =".
 type rules map[string][]string
 
@@ -117,6 +147,8 @@ func telling(variants []fixtures.Variant, pinned rules) rules {
 // matrix runs variants and keeps what came of them.
 type matrix struct {
 	bin, dir string
+	// store is where shops keep what they know; empty: wherever the variant says.
+	store string
 	// only limits each variant to the scenarios that are pinned for it; nil for all.
 	only rules
 
@@ -148,7 +180,12 @@ func (m *matrix) execute(v fixtures.Variant) result {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return result{err: err}
 	}
-	flags, sinks, err := m.sinks(v.Flags)
+	flags, remove, err := m.flags(v)
+	if err != nil {
+		return result{err: err}
+	}
+	defer remove()
+	flags, sinks, err := m.sinks(flags)
 	if err != nil {
 		return result{err: err}
 	}
@@ -225,7 +262,7 @@ func (p *ports) free() (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.last == 0 {
-		p.last = 10000 + rand.IntN(10000) // two processes at the same time should not meet
+		p.last = 10000 + mathrand.IntN(10000) // two processes at the same time should not meet
 	}
 	for range 1000 {
 		p.last++
@@ -235,6 +272,22 @@ func (p *ports) free() (string, error) {
 		}
 	}
 	return "", errors.New("no free port was found")
+}
+
+// flags are what the variant's shop is started with. Call remove when it has ended.
+func (m *matrix) flags(v fixtures.Variant) (flags []string, remove func(), err error) {
+	if m.store == "" {
+		return v.Flags, func() {}, nil
+	}
+	own, err := fixtures.StoreIn(m.store, "retrysafe_matrix_"+strings.ToLower(rand.Text()))
+	if err != nil {
+		return nil, nil, err
+	}
+	flags = slices.Clone(v.Flags)
+	if i := slices.Index(flags, "--store"); i >= 0 {
+		flags = slices.Delete(flags, i, i+2)
+	}
+	return append(flags, "--store", own), func() { _ = fixtures.RemoveStore(own) }, nil
 }
 
 // addresses reads what the shop prints: its base URL, then one for each instance or the one of its supervisor, and gives the

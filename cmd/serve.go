@@ -31,7 +31,12 @@ func newServeCmd(env Env) *cobra.Command {
 --fault switches faults and honest variants on by name; --list shows them with the rules that catch them.
 
 --instances N runs N of them behind a balancer that takes turns: the first line is the balancer's URL, then comes one
-line for each instance. Each has its own store, unless --shared or a store in a file makes it one.
+line for each instance. Each has its own store, unless --shared or a store outside the process makes it one.
+
+--store says where rows and keys are kept: memory, sqlite=FILE, postgres=DSN, mysql=DSN (MariaDB too) or redis=ADDR. A shop
+takes the schema, database or prefix retrysafe_shop, or the one that the address names: search_path=NAME in the DSN of
+PostgreSQL, the database at the end of that of MySQL, ?prefix=NAME behind ADDR. It makes what is missing and leaves it there.
+Faults of the families sql and redis are techniques that only such stores have.
 
 --supervise runs the shop as a child process. The last line is "control URL": POST URL/crash kills the shop and starts it
 again, POST URL/restart ends it in peace and starts it again; both answer 200 when it listens.
@@ -42,6 +47,8 @@ starts anew.`,
 		Example: `  retrysafe serve --fault check-then-insert
   retrysafe serve --instances 2 --shared --fault memory-per-instance
   retrysafe serve --supervise --store sqlite=shop.db
+  retrysafe serve --fault select-then-insert --store postgres=postgres://postgres@127.0.0.1:5432/postgres
+  retrysafe serve --fault redis-get-then-set --store redis=127.0.0.1:6379
   RETRYSAFE_TARGET=http://127.0.0.1:PORT retrysafe run fixtures/plans/shop.yaml`,
 		Args: cobra.NoArgs,
 		RunE: run(func(c *cobra.Command, _ []string) error { return o.run(c.Context(), env) }),
@@ -61,7 +68,7 @@ func (o *serveOptions) flags(c *cobra.Command) {
 	f.DurationVar(&o.Shop.TTL, "ttl", 3*time.Second, "lifetime of keys, from the stored answer")
 	f.StringVar(&o.Shop.Provider, "provider", "", "URL that payments are charged at, by POST URL/charges (default: a stub inside the shop)")
 	f.StringVar(&o.Shop.SMTP, "smtp", "", "mail server, as HOST:PORT, that a mail about each payment is sent to (default: none)")
-	f.StringVar(&o.Store, "store", fixtures.StoreMemory, "where rows and keys are kept: memory or sqlite=FILE")
+	f.StringVar(&o.Store, "store", fixtures.StoreMemory, "where rows and keys are kept: memory, sqlite=FILE, postgres=DSN, mysql=DSN or redis=ADDR")
 	f.IntVar(&o.Instances, "instances", 1, "how many instances run behind a balancer")
 	f.BoolVar(&o.Shared, "shared", false, "with --instances: one store in memory for all")
 	f.BoolVar(&o.supervise, "supervise", false, "run the shop as a child process that can be killed and restarted")
@@ -167,8 +174,11 @@ func completeFaults(*cobra.Command, []string, string) ([]string, cobra.ShellComp
 // needsOf says what else a variant needs than the plan that all others use.
 func needsOf(v fixtures.Variant) string {
 	needs := ""
+	if len(v.Stores) > 0 {
+		needs = "; needs --store " + strings.Join(v.Stores, " or ")
+	}
 	if len(v.Flags) > 0 {
-		needs = "; needs " + strings.Join(v.Flags, " ")
+		needs += "; needs " + strings.Join(v.Flags, " ")
 	}
 	if v.Plan != fixtures.ShopPlan {
 		needs += "; plan " + v.Plan
