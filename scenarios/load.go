@@ -51,7 +51,7 @@ func order() []string {
 		// instances
 		"replicas-in-sequence", "replicas-at-once",
 		// what takes long, or freezes, breaks and floods
-		"delayed-expiry", "expiry-slides", "replayed-days-later", "executed-after-days", "held-in-progress", "retry-storm", "many-keys-between",
+		"delayed-expiry", "expiry-slides", "replayed-days-later", "executed-after-days", "slow-alone", "held-in-progress", "retry-storm", "many-keys-between",
 		"dependency-down-then-retry", "restart-between", "crash-in-flight",
 	}
 }

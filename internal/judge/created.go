@@ -147,7 +147,8 @@ func (v *view) createdByCounts(e *scenarios.Expectation, w window, cs []change, 
 	case len(above) > 0 && e.Rule == "":
 		out.judged = false
 		out.gap(&trace.Reason{Code: trace.ControlUnsound,
-			Detail: v.subject(w) + " had " + effectsOf(above) + ": " + risesText(w.n, above)})
+			Detail: v.subject(w) + " had " + effectsOf(above) + ": " + risesText(w.n, above) +
+				"; either the plan says too little (counters: how much one effect adds), or something on the way sends each request again"})
 	case len(above) > 0:
 		out.second = true
 		rule := e.Rule
