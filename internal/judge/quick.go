@@ -23,6 +23,9 @@ func Unsuited(in Input) *trace.Reason {
 	if in.Case != nil {
 		took = shortest(in.Case.Trace, took)
 	}
+	if work := in.Control.Learned.WorkTime; work > 0 {
+		took = work // the first one runs until its work is done, however soon it is answered
+	}
 	if took == 0 || took >= leastHandling {
 		return nil
 	}

@@ -40,4 +40,9 @@ func TestUnsuited(t *testing.T) {
 			t.Errorf("%s: got %+v", c.reason, got)
 		}
 	}
+	accepted := Input{Scenario: &scenarios.Scenario{Overlap: true, Steps: within(.5)},
+		Control: &trace.Control{Rounds: rounds(time.Millisecond), Learned: trace.Learned{WorkTime: trace.Nanos(time.Second)}}}
+	if got := Unsuited(accepted); got != nil {
+		t.Errorf("an accepted request runs until its work is done: got %+v", got)
+	}
 }
