@@ -237,7 +237,7 @@ func wronged(usual, run *trace.Run, h *hostile) []string {
 		case c.Verdict == trace.Fail && !deserved(c, h.does):
 			note("%s accuses an honest endpoint: %+v", c.Scenario, c.Findings)
 		case strings.HasPrefix(hit, "counter") && !strings.Contains(c.Power, "counted by"): // nor was it needed
-		case hit != "" && (c.Verdict == trace.Pass || c.Verdict == trace.Warn) && !mayPass(c.Scenario, h.does):
+		case hit != "" && (c.Verdict == trace.Pass || c.Verdict == trace.Warn) && !mayPass(c, h):
 			note("%s is %s, though %s", c.Scenario, c.Verdict, hit)
 		case hit == "" && !inControl && h.does != dies && c.Verdict != before.Verdict:
 			note("%s was not hit and is %s (%s: %s) instead of %s", c.Scenario, c.Verdict, c.Reason, c.Detail, before.Verdict)
@@ -258,10 +258,16 @@ func deserved(c *trace.Case, does misdeed) bool {
 	return does == locks || does == hangs && !slices.ContainsFunc(c.Findings, func(f trace.Finding) bool { return f.Rule != "in-progress-hangs" })
 }
 
-// mayPass reports whether a scenario passes where its key is refused for ever: it asks for no more than that such keys are not
-// answered with 5xx, or not taken for another one, or the key is the one of a request beside the point.
-func mayPass(scenario string, does misdeed) bool {
-	return does == locks && slices.Contains([]string{"other-caller-same-body", "odd-key", "long-key", "non-ascii-key", "common-prefix", "key-case", "key-lines"}, scenario)
+// mayPass reports whether a case passes where its key is refused for ever: it asks for no more than that such keys are not
+// answered with 5xx, or not taken for another one; the key is the one of a request beside the point; or one of two bodies had
+// won before.
+func mayPass(c *trace.Case, h *hostile) bool {
+	if h.locked != "" && c.Scenario == "other-body-at-once" {
+		return slices.ContainsFunc(c.Trace, func(r trace.Round) bool {
+			return slices.ContainsFunc(r.Exchanges, func(x trace.Exchange) bool { return x.Key == h.locked && x.Class == trace.ClassSuccess })
+		})
+	}
+	return h.does == locks && slices.Contains([]string{"other-caller-same-body", "odd-key", "long-key", "non-ascii-key", "common-prefix", "key-case", "key-lines"}, c.Scenario)
 }
 
 // brokenIn says what in some rounds bears the mark of the misdeed: a request without an answer that nobody here cut off, a

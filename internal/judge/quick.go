@@ -35,17 +35,18 @@ func Unsuited(in Input) *trace.Reason {
 }
 
 // shortest is the shorter of least, unless that is 0, and of the times that the first request of each round took from its
-// last byte to the answer. What came behind it may have been a replay.
+// first byte to the answer: that its last one was sent may be noticed late on a busy machine. What came behind it may have been
+// a replay.
 func shortest(rounds []trace.Round, least trace.Nanos) trace.Nanos {
 	for i := range rounds {
 		if len(rounds[i].Exchanges) == 0 {
 			continue
 		}
 		x := &rounds[i].Exchanges[0]
-		if x.Class != trace.ClassSuccess || x.Sent == 0 || x.FirstByte <= x.Sent {
+		if x.Class != trace.ClassSuccess || x.FirstByte <= x.Started {
 			continue
 		}
-		if took := x.FirstByte - x.Sent; least == 0 || took < least {
+		if took := x.FirstByte - x.Started; least == 0 || took < least {
 			least = took
 		}
 	}

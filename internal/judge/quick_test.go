@@ -14,8 +14,8 @@ func TestUnsuited(t *testing.T) {
 	}
 	rounds := func(took ...time.Duration) (out []trace.Round) {
 		for _, d := range took {
-			x := trace.Exchange{Class: trace.ClassSuccess, Sent: 1, FirstByte: 1 + trace.Nanos(d)}
-			replay := trace.Exchange{Class: trace.ClassSuccess, Sent: 1, FirstByte: 2}
+			x := trace.Exchange{Class: trace.ClassSuccess, Started: 1, Sent: 1, FirstByte: 1 + trace.Nanos(d)}
+			replay := trace.Exchange{Class: trace.ClassSuccess, Started: 1, Sent: 1, FirstByte: 2}
 			out = append(out, trace.Round{Exchanges: []trace.Exchange{x, replay}})
 		}
 		return out
