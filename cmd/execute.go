@@ -47,6 +47,8 @@ type job struct {
 	// removed is how many things the clean-up removed, cleanUps what went wrong while it did; known when the run is over.
 	removed  int
 	cleanUps []error
+	// labels are what the user says of the run, by name.
+	labels map[string]string
 	// rate is the most requests to one host in a second; 0 for no bound.
 	rate float64
 	// sinks are the plan's; nil until they listen.
@@ -76,6 +78,9 @@ func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 		return nil, err
 	}
 	if j.allow, err = o.allowed(); err != nil {
+		return nil, err
+	}
+	if j.labels, err = o.labelled(); err != nil {
 		return nil, err
 	}
 	if j.rules, err = scenarios.Rules(); err != nil {
@@ -108,6 +113,9 @@ func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 	j.rate = wire.Rate
 	j.client = fire.New(wire)
 	j.redactor = redact.New(p.Secrets, []string{p.Target})
+	for name, value := range j.labels {
+		j.labels[name] = j.redactor.String(value)
+	}
 	return j, nil
 }
 
@@ -181,7 +189,7 @@ func (j *job) execute(ctx context.Context) *trace.Run {
 		ID: id, Started: j.start.UTC(), Target: j.plan.Target, Dialect: j.plan.Dialect.Name, Seed: seed,
 		Tool:   trace.Tool{Name: "retrysafe", Version: j.version},
 		Plan:   trace.PlanInfo{Path: j.plan.File, Digest: j.plan.Digest},
-		Effort: j.effort.Name, FailOn: j.failOn, Scenarios: map[string]string{j.control.ID: j.control.Text},
+		Effort: j.effort.Name, FailOn: j.failOn, Labels: j.labels, Scenarios: map[string]string{j.control.ID: j.control.Text},
 	}}
 	for _, s := range j.scenarios {
 		r.Info.Scenarios[s.ID] = s.Text

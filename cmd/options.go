@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,7 @@ import (
 type runOptions struct {
 	wireOptions
 	scenarios, endpoints []string
-	reports              []string
+	reports, labels      []string
 	effort               string
 	detectWindow         time.Duration
 	failOn               string
@@ -55,6 +56,7 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringSliceVar(&o.scenarios, "scenario", nil, "run only these scenarios (ids, repeatable)")
 	f.StringArrayVar(&o.reports, "report", nil, "write a report besides the terminal's, as FORMAT=FILE (repeatable): "+strings.Join(formatNames(), ", "))
+	f.StringArrayVar(&o.labels, "label", nil, "something that every report says of the run, as NAME=VALUE, such as commit=4f2a1c or by=ada (repeatable)")
 	f.StringVar(&o.effort, "effort", "standard", "how hard to look: smoke, standard or deep")
 	f.DurationVar(&o.detectWindow, "detect-window", 0, "go on until a race window this wide (such as 100us) would have been seen with 99 %, or the budget ends")
 	f.StringVar(&o.failOn, "fail-on", string(trace.Major), "least severity that fails: critical, major or minor")
@@ -179,6 +181,28 @@ func (o *runOptions) severity() (trace.Severity, error) {
 		return "", usagef("", "--fail-on: expected critical, major or minor, found %q", o.failOn)
 	}
 	return s, nil
+}
+
+// labelName is what a label may be called.
+var labelName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,40}$`)
+
+// labelled are the labels of --label by name; nil without any.
+func (o *runOptions) labelled() (map[string]string, error) {
+	var out map[string]string
+	for _, l := range o.labels {
+		name, value, ok := strings.Cut(l, "=")
+		_, again := out[name]
+		switch {
+		case !ok || value == "" || !labelName.MatchString(name):
+			return nil, usagef("", "--label: expected NAME=VALUE with a name of letters, digits, dots, dashes and underscores, found %q", l)
+		case again:
+			return nil, usagef("", "--label: %s is given twice, as %q and %q", name, out[name], value)
+		case out == nil:
+			out = map[string]string{}
+		}
+		out[name] = value
+	}
+	return out, nil
 }
 
 // allowed are the codes of --allow-inconclusive.

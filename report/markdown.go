@@ -22,6 +22,9 @@ func Markdown(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 	fmt.Fprintf(&b, "## retrysafe: %s\n\n%s\n\n", name, mdText(c.String()))
 	fmt.Fprintf(&b, "Target %s, plan %s, dialect %s, %s in %s, run `%s`.\n\n", mdCode(run.Info.Target), mdCode(planName(run.Info.Plan)),
 		mdCode(run.Info.Dialect), plural(run.Summary.Requests, "request"), span(time.Duration(run.Info.ElapsedMS)*time.Millisecond), run.Info.ID)
+	if text := labels(&run.Info); text != "" {
+		fmt.Fprintf(&b, "Labels: %s.\n\n", mdText(text))
+	}
 	if run.Info.Interrupted {
 		b.WriteString("**Interrupted:** the report shows what was seen until then.\n\n")
 	}

@@ -62,6 +62,7 @@ func testInfo() trace.Info {
 		Target: "http://127.0.0.1:8080", Dialect: "ietf", Seed: "42",
 		Tool: trace.Tool{Name: "retrysafe", Version: "0.1.0"},
 		Plan: trace.PlanInfo{Path: "retrysafe.yaml", Digest: "sha256:3b1f0a9c2d4e5f60718293a4b5c6d7e8f9"}, FailOn: trace.Major,
+		Labels:    map[string]string{"commit": "4f2a1c", "by": "Ada <ada@example.org>"},
 		Scenarios: map[string]string{"same-key-again": "id: same-key-again\n"},
 	}
 }

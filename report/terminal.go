@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -62,6 +63,7 @@ func (p *printer) facts(run *trace.Run, c coverage) {
 		p.field(2, "time", whereTimeWent(run))
 	}
 	p.field(2, "run", fmt.Sprintf("%s, %s, seed %s", info.ID, info.Started.UTC().Format("2006-01-02 15:04:05 UTC"), info.Seed))
+	p.field(2, "labels", labels(info))
 	p.field(2, "tool", info.Tool.Name+" "+info.Tool.Version)
 	if info.Interrupted {
 		p.styled(2, "note", p.warn, "interrupted: the report shows what was seen until then")
@@ -69,6 +71,15 @@ func (p *printer) facts(run *trace.Run, c coverage) {
 	if c.uncounted > 0 {
 		p.styled(2, "note", p.warn, uncountedNote(c))
 	}
+}
+
+// labels are such as "by=ada, commit=4f2a1c"; empty without any.
+func labels(info *trace.Info) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(info.Labels)) {
+		all = append(all, oneLine(name)+"="+oneLine(info.Labels[name]))
+	}
+	return strings.Join(all, ", ")
 }
 
 func uncountedNote(c coverage) string {

@@ -69,6 +69,8 @@ type Info struct {
 	Rules map[string]Severity `json:"rules,omitempty"`
 	// Scenarios holds the text of every scenario that took part, by id, so that the run can be judged again.
 	Scenarios map[string]string `json:"scenarios"`
+	// Labels say what the run was about, such as the commit, as the user gave them by name; empty without any.
+	Labels map[string]string `json:"labels,omitempty"`
 	// Interrupted is true when the run ended by a signal; the record holds what was seen until then.
 	Interrupted bool `json:"interrupted,omitempty"`
 }
