@@ -32,6 +32,7 @@ func Formats() []Format {
 		{"codequality", "GitLab code quality", CodeQuality},
 		{"ctrf", "Common Test Report Format, for dashboards", CTRF},
 		{"github", "annotations of a GitHub workflow, for standard output", GitHub},
+		{"html", "one page for an audit: timelines, answers side by side, what was not tested", HTML},
 		{"har", "the recorded traffic, for browsers and proxies", HAR},
 		{"junit", "JUnit XML, for Jenkins, GitLab and most others", JUnit},
 		{"markdown", "a summary for a pull request or a wiki", Markdown},

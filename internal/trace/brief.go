@@ -33,7 +33,8 @@ func (ep *Endpoint) Brief(evidence bool) Endpoint {
 	return out
 }
 
-// brief are the rounds that hold a named exchange or arrival or a pause, without the rest.
+// brief are the rounds that hold a named exchange or arrival or a pause, without the rest; with a named exchange also how copies were
+// released and what was counted.
 func brief(rounds []Round, named, arrived map[int]bool) []Round {
 	var out []Round
 	for i := range rounds {
@@ -43,6 +44,9 @@ func brief(rounds []Round, named, arrived map[int]bool) []Round {
 			if arrived[a.ID] {
 				r.Arrivals = append(r.Arrivals, a)
 			}
+		}
+		if len(r.Setup)+len(r.Exchanges) > 0 {
+			r.Bursts, r.Readings = rounds[i].Bursts, rounds[i].Readings
 		}
 		if len(r.Setup)+len(r.Exchanges)+len(r.Arrivals)+len(r.Pauses) > 0 {
 			out = append(out, r)
