@@ -17,7 +17,7 @@ func TestImports(t *testing.T) {
 		"retrysafe/fixtures":                 "internal/strict",
 		"retrysafe/report":                   "scenarios internal/trace",
 		"retrysafe/scenarios":                "internal/strict internal/trace",
-		"retrysafe/internal/bench":           "internal/fire internal/judge internal/trace", // a program of its own
+		"retrysafe/internal/bench":           "report scenarios internal/fire internal/judge internal/trace", // a program of its own
 		"retrysafe/internal/engine":          "scenarios internal/count internal/database internal/dialect internal/fire internal/ledger internal/plan internal/redact internal/sink internal/trace internal/webhook",
 		"retrysafe/internal/judge":           "scenarios internal/dialect internal/trace",
 		"retrysafe/internal/plan":            "internal/database internal/dialect internal/strict internal/trace internal/webhook",

@@ -109,9 +109,10 @@ func newHTMLPage(run *trace.Run, rules []scenarios.Rule) (*htmlPage, error) {
 		page.Endpoints = append(page.Endpoints, one)
 	}
 	page.filters(run)
-	page.Grid = gridOf(run, ids)
 	if page.Large {
 		page.Grid = countsOf(run)
+	} else {
+		page.Grid = gridOf(run, ids)
 	}
 	return page, nil
 }

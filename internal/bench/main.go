@@ -6,7 +6,8 @@
 //	go run ./internal/bench -arrivals          how close together the copies arrive, and what a round costs
 //	go run ./internal/bench -peers             how often one invocation finds the race, beside other tools
 //	go run ./internal/bench -large 1000        time and memory of a plan of 1,000 endpoints, beside one of 10; half an hour
-//	go run ./internal/bench -all               all but -large, two hours or more; with -quick five minutes
+//	go run ./internal/bench -html              size and first view of the HTML report of 1,000 endpoints, in Chromium
+//	go run ./internal/bench -all               all but -large and -html, two hours or more; with -quick five minutes
 //
 // The built-in shop with the fault check-then-insert, the server that notes arrivals, and what is compared are
 // processes of their own, so that the two sides do not share a scheduler. What is compared takes turns, so that a
@@ -55,6 +56,8 @@ func run(args []string, out io.Writer) error {
 	switch {
 	case s.large > 0:
 		return largePlan(out, bin, s)
+	case s.html:
+		return pageTable(out, bin)
 	case s.all:
 		return everything(out, bin, s)
 	case s.peers:

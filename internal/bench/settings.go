@@ -16,23 +16,23 @@ const farDelay = 5 * time.Millisecond
 
 // settings are the flags. Lists that are empty mean what the mode has by default.
 type settings struct {
-	arrivals, peers, all bool
-	rounds               int // of each cell
-	whole                int // runs of each cell; 0 means another mode
-	large                int // endpoints of the plan; 0 means another mode
-	effort               string
-	invocations          int // of each tool and window
-	copies               []int
-	windows              []string
-	kinds, schemes       []string
-	delay                time.Duration // most delay of a segment each way; 0 means no network
-	tools                string        // folder; empty means PATH only
-	only                 *regexp.Regexp
+	arrivals, peers, all, html bool
+	rounds                     int // of each cell
+	whole                      int // runs of each cell; 0 means another mode
+	large                      int // endpoints of the plan; 0 means another mode
+	effort                     string
+	invocations                int // of each tool and window
+	copies                     []int
+	windows                    []string
+	kinds, schemes             []string
+	delay                      time.Duration // most delay of a segment each way; 0 means no network
+	tools                      string        // folder; empty means PATH only
+	only                       *regexp.Regexp
 }
 
 // usage goes before the flags in -help.
 const usage = `go run ./internal/bench prints the tables of the firing benchmark; run it in the root of the repository.
-Without a mode (-arrivals, -peers, -whole N, -large N, -all): how often one round shows a window, beside what is predicted.
+Without a mode (-arrivals, -peers, -whole N, -large N, -html, -all): how often one round shows a window, beside what is predicted.
 
 The other tools of -peers are looked for in the folder of -tools and then in PATH. curl and xargs come with most systems:
   go install github.com/rakyll/hey@latest
@@ -56,6 +56,7 @@ func parse(args []string, w io.Writer) (s settings, err error) {
 	fs.IntVar(&s.rounds, "rounds", 300, "rounds for each cell; -arrivals takes fewer for more than 20 copies")
 	fs.IntVar(&s.whole, "whole", 0, "count in how many of so many whole runs the race is found (100 with -all)")
 	fs.IntVar(&s.large, "large", 0, "measure time and memory of a plan of so many endpoints, beside one of 10")
+	fs.BoolVar(&s.html, "html", false, "measure the HTML report of a large run: its size, and its first view in Chromium")
 	fs.StringVar(&s.effort, "effort", "smoke", "effort of the runs of -large")
 	fs.IntVar(&s.invocations, "invocations", 300, "invocations of each tool for each window, with -peers")
 	copies := fs.String("copies", "", "copies in a round, a list (default 5, with -arrivals 2,5,20,50,200); not for -peers")
