@@ -71,7 +71,7 @@ func demo(ctx context.Context, env Env, opts report.Options) error {
 // demoRun runs the shop's plan on a shop with a fault, on the orders endpoint; honest without one.
 func demoRun(ctx context.Context, env Env, fault string) (*trace.Run, *job, error) {
 	var shop fixtures.Options
-	o := &runOptions{effort: "standard", endpointRequests: -1, failOn: string(trace.Major), endpoints: []string{"create order"}, quiet: true}
+	o := &runOptions{effort: "standard", endpointRequests: -1, failOn: string(trace.Major), endpoints: []string{"create order"}, reporting: reporting{quiet: true}}
 	if fault != "" {
 		shop.Faults = []string{fault}
 		o.scenarios = demoScenarios()

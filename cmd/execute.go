@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,10 +28,8 @@ type job struct {
 	endpoints []plan.Endpoint
 	control   *scenarios.Scenario
 	scenarios []*scenarios.Scenario
-	rules     []scenarios.Rule
 	catalogue judge.Catalogue
 	diagnoses []scenarios.Diagnosis
-	reasons   []scenarios.Reason
 	opts      *runOptions
 	effort    engine.Effort
 	failOn    trace.Severity
@@ -53,14 +52,13 @@ type job struct {
 	rate float64
 	// sinks are the plan's; nil until they listen.
 	sinks *sink.Set
-	// json is where the results document goes; empty for nowhere.
-	json string
-	// outputs are the other reports that were asked for.
-	outputs []output
+	outlets
 	// asFlag turns a line of plan into a flag where there is no plan; nil where there is one.
 	asFlag func(line string) string
 	// onCase is told of every case when it has ended, judged; nil for none.
 	onCase func(ep *trace.Endpoint, c *trace.Case)
+	// onBegin is told what is to be run, before anything is sent; nil for none.
+	onBegin func(trace.Info)
 	// onStart is told which scenario begins; nil for none.
 	onStart func(endpoint, scenario string)
 	// onEndpoint is handed every endpoint when it has ended, judged and with its whole record; nil for none.
@@ -71,32 +69,30 @@ type job struct {
 func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 	j := &job{plan: p, opts: o, start: time.Now(), version: env.Version}
 	var err error
-	if j.failOn, err = o.severity(); err != nil {
+	if j.failOn, err = severity(o.failOn); err != nil {
 		return nil, err
 	}
 	if j.effort, err = o.effortLevel(); err != nil {
 		return nil, err
 	}
-	if j.allow, err = o.allowed(); err != nil {
+	if j.allow, err = allowedCodes(o.allowInconclusive); err != nil {
 		return nil, err
 	}
 	if j.labels, err = o.labelled(); err != nil {
 		return nil, err
 	}
-	if j.rules, err = scenarios.Rules(); err != nil {
+	rules, err := scenarios.Rules()
+	if err != nil {
 		return nil, err
 	}
 	if j.diagnoses, err = scenarios.Diagnoses(); err != nil {
 		return nil, err
 	}
-	if j.reasons, err = scenarios.Reasons(); err != nil {
-		return nil, err
-	}
 	j.catalogue = judge.Catalogue{}
-	for _, r := range j.rules {
+	for _, r := range rules {
 		j.catalogue[r.ID] = r
 	}
-	if j.json, j.outputs, err = o.outputs(); err != nil {
+	if j.outlets, err = o.reporting.outlets(rules); err != nil {
 		return nil, err
 	}
 	if err := j.selectWhat(); err != nil {
@@ -185,22 +181,10 @@ func (j *job) execute(ctx context.Context) *trace.Run {
 		seed = randomHex(8)
 	}
 	cfg := j.config(seed, id)
-	r := &trace.Run{Schema: trace.SchemaV1, Info: trace.Info{
-		ID: id, Started: j.start.UTC(), Target: j.plan.Target, Dialect: j.plan.Dialect.Name, Seed: seed,
-		Tool:   trace.Tool{Name: "retrysafe", Version: j.version},
-		Plan:   trace.PlanInfo{Path: j.plan.File, Digest: j.plan.Digest},
-		Effort: j.effort.Name, FailOn: j.failOn, Labels: j.labels, Scenarios: map[string]string{j.control.ID: j.control.Text},
-	}}
-	for _, s := range j.scenarios {
-		r.Info.Scenarios[s.ID] = s.Text
+	r := &trace.Run{Schema: trace.SchemaV1, Info: j.info(id, seed)}
+	if j.onBegin != nil {
+		j.onBegin(r.Info)
 	}
-	r.Info.Limits = trace.Limits{
-		InProgressMS: j.plan.Limits.InProgress.Milliseconds(), RequestMS: j.plan.Limits.Request.Milliseconds(),
-		CountMS: j.plan.Limits.Count.Milliseconds(), WaitMS: j.plan.Limits.Wait.Milliseconds(), BodyBytes: j.plan.Limits.Body,
-		EndpointRequests: j.effort.Budget, MaxRequests: j.opts.maxRequests,
-		TimeoutMS: j.opts.timeout.Milliseconds(), PerSecond: j.rate,
-	}
-	r.Info.Rules = j.severities()
 	out := newOutcome(j)
 	cfg.OnEndpoint = out.add
 	engine.Run(ctx, cfg)
@@ -214,6 +198,40 @@ func (j *job) execute(ctx context.Context) *trace.Run {
 	r.Info.ElapsedMS = time.Since(j.start).Milliseconds()
 	j.removed, j.cleanUps = out.removed, out.cleanUps
 	return r
+}
+
+// info says what is to be run.
+func (j *job) info(id, seed string) trace.Info {
+	info := trace.Info{
+		ID: id, Started: j.start.UTC(), Target: j.plan.Target, Dialect: j.plan.Dialect.Name, Seed: seed,
+		Tool:   trace.Tool{Name: "retrysafe", Version: j.version},
+		Plan:   trace.PlanInfo{Path: j.plan.File, Digest: j.plan.Digest},
+		Effort: j.effort.Name, FailOn: j.failOn, Labels: j.labels, Allow: slices.Sorted(maps.Keys(j.allow)), Rules: j.severities(),
+		Scenarios: map[string]string{j.control.ID: j.control.Text},
+	}
+	for _, s := range j.scenarios {
+		info.Scenarios[s.ID] = s.Text
+	}
+	info.Limits = trace.Limits{
+		InProgressMS: j.plan.Limits.InProgress.Milliseconds(), RequestMS: j.plan.Limits.Request.Milliseconds(),
+		CountMS: j.plan.Limits.Count.Milliseconds(), WaitMS: j.plan.Limits.Wait.Milliseconds(), BodyBytes: j.plan.Limits.Body,
+		EndpointRequests: j.effort.Budget, MaxRequests: j.opts.maxRequests,
+		TimeoutMS: j.opts.timeout.Milliseconds(), PerSecond: j.rate,
+	}
+	return info
+}
+
+// began is what is to be run, for the record of a run that dies.
+func (j *job) began(info trace.Info) (*trace.Run, []trace.Case) {
+	r := &trace.Run{Schema: trace.SchemaV1, Info: info}
+	for i := range j.endpoints {
+		r.Endpoints = append(r.Endpoints, engine.Describe(j.plan, &j.endpoints[i]))
+	}
+	var cases []trace.Case
+	for _, s := range j.scenarios {
+		cases = append(cases, trace.Case{Scenario: s.ID, Title: s.Title, OnControl: s.Control || s.OnControl})
+	}
+	return r, cases
 }
 
 // severities are those of the whole catalogue, by rule.
@@ -248,6 +266,7 @@ func runAndReport(ctx context.Context, env Env, j *job, look report.Options) err
 				streamErr = err
 			}
 		}
+		j.onBegin = func(info trace.Info) { keep(doc.Begin(j.began(info))) }
 		j.onCase = func(ep *trace.Endpoint, c *trace.Case) { keep(doc.Case(ep.Name, c)) }
 		j.onEndpoint = func(i int, ep *trace.Endpoint) { keep(doc.Endpoint(i, ep)) }
 	}
@@ -265,7 +284,7 @@ func runAndReport(ctx context.Context, env Env, j *job, look report.Options) err
 	if streamErr != nil {
 		fmt.Fprintf(env.Stderr, "retrysafe: %s\n", streamErr)
 	}
-	err = writeReports(env, j, r, look, doc)
+	err = j.outlets.write(env, r, look, doc)
 	j.tellCleanUp(env)
 	if err := cmp.Or(err, j.closeLedger()); err != nil {
 		return err
@@ -288,32 +307,6 @@ func (j *job) listen(env Env) error {
 		}
 	}
 	return nil
-}
-
-// writeReports writes every report that was asked for, also when another one fails.
-func writeReports(env Env, j *job, r *trace.Run, look report.Options, doc *report.JSONWriter) error {
-	var failed error
-	if doc != nil {
-		if err := doc.Finish(r); err != nil {
-			failed = usagef("", "%s", err)
-		}
-	}
-	for _, o := range j.outputs {
-		failed = cmp.Or(failed, o.write(r, j, env.Stdout))
-	}
-	failed = cmp.Or(failed, stepSummary(env, r, j))
-	if !j.opts.quiet {
-		out := env.Stdout
-		if j.json == "-" || slices.ContainsFunc(j.outputs, func(o output) bool { return o.path == "-" }) {
-			out = env.Stderr
-		}
-		look.Rules, look.Reasons, look.Verbose = j.rules, j.reasons, j.opts.verbose
-		look.Fields = report.PlanFields{Plan: plan.Fields(), Endpoint: plan.EndpointFields()}
-		if err := report.Terminal(out, r, look); err != nil && failed == nil {
-			failed = err
-		}
-	}
-	return failed
 }
 
 // tellCleanUp says what was removed of what the run made, and what could not be.

@@ -7,18 +7,19 @@ import (
 	"testing"
 )
 
-// TestImports holds the packages to one direction: cmd -> engine, judge, report, fixtures -> plan, scenarios,
+// TestImports holds the packages to one direction: cmd -> engine, recorded, judge, report, fixtures -> plan, scenarios,
 // dialect, fire, count, redact, sink, ledger -> strict, database, trace. What a package may import from this module is listed; the rest is
 // forbidden.
 func TestImports(t *testing.T) {
 	allowed := map[string]string{
 		"retrysafe":                          "cmd",
-		"retrysafe/cmd":                      "fixtures report scenarios internal/dialect internal/engine internal/fire internal/judge internal/ledger internal/plan internal/redact internal/sink internal/strict internal/trace",
+		"retrysafe/cmd":                      "fixtures report scenarios internal/dialect internal/engine internal/fire internal/judge internal/ledger internal/plan internal/recorded internal/redact internal/sink internal/strict internal/trace",
 		"retrysafe/fixtures":                 "internal/strict",
 		"retrysafe/report":                   "scenarios internal/trace",
 		"retrysafe/scenarios":                "internal/strict internal/trace",
 		"retrysafe/internal/bench":           "report scenarios internal/fire internal/judge internal/trace", // a program of its own
 		"retrysafe/internal/engine":          "scenarios internal/count internal/database internal/dialect internal/fire internal/ledger internal/plan internal/redact internal/sink internal/trace internal/webhook",
+		"retrysafe/internal/recorded":        "scenarios internal/dialect internal/judge internal/trace",
 		"retrysafe/internal/judge":           "scenarios internal/dialect internal/trace",
 		"retrysafe/internal/plan":            "internal/database internal/dialect internal/strict internal/trace internal/webhook",
 		"retrysafe/internal/dialect":         "internal/strict internal/trace",
@@ -35,9 +36,10 @@ func TestImports(t *testing.T) {
 	}
 	// The judge is pure: it cannot reach a network, a file or a clock of its own.
 	forbidden := map[string]string{
-		"retrysafe/internal/judge": "net net/http os os/exec io/fs",
-		"retrysafe/report":         "net net/http os/exec",
-		"retrysafe/internal/trace": "net net/http os",
+		"retrysafe/internal/judge":    "net net/http os os/exec io/fs",
+		"retrysafe/internal/recorded": "net net/http os os/exec io/fs",
+		"retrysafe/report":            "net net/http os/exec",
+		"retrysafe/internal/trace":    "net net/http os",
 	}
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "retrysafe/...").Output()
 	if err != nil {

@@ -312,7 +312,7 @@ func killedWhole(t *testing.T, k *killing, run *trace.Run) {
 			t.Errorf("a line of the partial record is broken: %.200q", line)
 		}
 	}
-	if _, err := report.ReadRun(bytes.NewReader(text)); err == nil {
-		t.Error("the partial record reads as a whole document")
+	if run, err := report.ReadRun(bytes.NewReader(text)); err != nil || !run.Info.Interrupted {
+		t.Errorf("the partial record does not read as that of a run that was interrupted: %v", err)
 	}
 }

@@ -24,8 +24,9 @@ import (
 // runOptions are the flags that every command which runs scenarios has.
 type runOptions struct {
 	wireOptions
+	reporting
 	scenarios, endpoints []string
-	reports, labels      []string
+	labels               []string
 	effort               string
 	detectWindow         time.Duration
 	failOn               string
@@ -38,8 +39,7 @@ type runOptions struct {
 	parallel             int // of run alone; 0 elsewhere, for the default
 	dialect              string
 	disruptive           bool
-	dryRun, verbose      bool
-	quiet                bool
+	dryRun               bool
 }
 
 // wireOptions are the flags that every command which sends requests has: which hosts it may contact, and how.
@@ -54,8 +54,8 @@ type wireOptions struct {
 func (o *runOptions) flags(c *cobra.Command) {
 	o.wireOptions.flags(c)
 	f := c.Flags()
+	o.reporting.flags(f)
 	f.StringSliceVar(&o.scenarios, "scenario", nil, "run only these scenarios (ids, repeatable)")
-	f.StringArrayVar(&o.reports, "report", nil, "write a report besides the terminal's, as FORMAT=FILE (repeatable): "+strings.Join(formatNames(), ", "))
 	f.StringArrayVar(&o.labels, "label", nil, "something that every report says of the run, as NAME=VALUE, such as commit=4f2a1c or by=ada (repeatable)")
 	f.StringVar(&o.effort, "effort", "standard", "how hard to look: smoke, standard or deep")
 	f.DurationVar(&o.detectWindow, "detect-window", 0, "go on until a race window this wide (such as 100us) would have been seen with 99 %, or the budget ends")
@@ -69,8 +69,6 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.dialect, "dialect", "", "measure against this published convention instead of the plan's (retrysafe scenarios --dialect NAME shows what it says)")
 	f.BoolVar(&o.disruptive, "allow-disruptive", false, "also run scenarios that disturb others: restarts, crashes, floods")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be sent, send nothing")
-	f.BoolVarP(&o.verbose, "verbose", "v", false, "show what the control taught and what each pass would have caught")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "no terminal report and no progress, only the exit code and the other reports")
 	_ = c.RegisterFlagCompletionFunc("scenario", completeScenarios)
 	_ = c.RegisterFlagCompletionFunc("dialect", completeDialects)
 }
@@ -175,10 +173,11 @@ func (o *wireOptions) wire(p *plan.Plan) (fire.Options, error) {
 	return out, err
 }
 
-func (o *runOptions) severity() (trace.Severity, error) {
-	s := trace.Severity(o.failOn)
+// severity reads what --fail-on says.
+func severity(name string) (trace.Severity, error) {
+	s := trace.Severity(name)
 	if !slices.Contains([]trace.Severity{trace.Critical, trace.Major, trace.Minor}, s) {
-		return "", usagef("", "--fail-on: expected critical, major or minor, found %q", o.failOn)
+		return "", usagef("", "--fail-on: expected critical, major or minor, found %q", name)
 	}
 	return s, nil
 }
@@ -205,10 +204,10 @@ func (o *runOptions) labelled() (map[string]string, error) {
 	return out, nil
 }
 
-// allowed are the codes of --allow-inconclusive.
-func (o *runOptions) allowed() (map[trace.Code]bool, error) {
+// allowedCodes are the codes of --allow-inconclusive.
+func allowedCodes(names []string) (map[trace.Code]bool, error) {
 	out := map[trace.Code]bool{}
-	for _, name := range o.allowInconclusive {
+	for _, name := range names {
 		code := trace.Code(name)
 		switch {
 		case code.Allowable():

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -11,10 +12,70 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
+
+	"retrysafe/internal/plan"
 	"retrysafe/internal/strict"
 	"retrysafe/internal/trace"
 	"retrysafe/report"
+	"retrysafe/scenarios"
 )
+
+// reporting are the flags of every command that shows a run.
+type reporting struct {
+	reports        []string
+	verbose, quiet bool
+}
+
+func (o *reporting) flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&o.reports, "report", nil, "write a report besides the terminal's, as FORMAT=FILE (repeatable): "+strings.Join(formatNames(), ", "))
+	f.BoolVarP(&o.verbose, "verbose", "v", false, "show what the control taught and what each pass would have caught")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "no terminal report and no progress, only the exit code and the other reports")
+}
+
+// outlets are where the reports of a run go.
+type outlets struct {
+	// json is where the results document goes; empty for nowhere.
+	json string
+	// outputs are the other reports that were asked for.
+	outputs []output
+	rules   []scenarios.Rule
+	reasons []scenarios.Reason
+	reporting
+}
+
+func (o *reporting) outlets(rules []scenarios.Rule) (s outlets, err error) {
+	s.rules, s.reporting = rules, *o
+	if s.reasons, err = scenarios.Reasons(); err != nil {
+		return s, err
+	}
+	s.json, s.outputs, err = o.outputs()
+	return s, err
+}
+
+// write writes every report that was asked for, also when another one fails. Doc is the results document; nil for none.
+func (s *outlets) write(env Env, r *trace.Run, look report.Options, doc *report.JSONWriter) error {
+	var failed error
+	if doc != nil {
+		if err := doc.Finish(r); err != nil {
+			failed = usagef("", "%s", err)
+		}
+	}
+	for _, o := range s.outputs {
+		failed = cmp.Or(failed, o.write(r, s.rules, env.Stdout))
+	}
+	failed = cmp.Or(failed, stepSummary(env, r, s.rules))
+	if s.quiet {
+		return failed
+	}
+	out := env.Stdout
+	if s.json == "-" || slices.ContainsFunc(s.outputs, func(o output) bool { return o.path == "-" }) {
+		out = env.Stderr
+	}
+	look.Rules, look.Reasons, look.Verbose = s.rules, s.reasons, s.verbose
+	look.Fields = report.PlanFields{Plan: plan.Fields(), Endpoint: plan.EndpointFields()}
+	return cmp.Or(failed, report.Terminal(out, r, look))
+}
 
 // output is a report that was asked for besides the terminal's.
 type output struct {
@@ -33,7 +94,7 @@ func formatNames() []string {
 }
 
 // outputs are the reports of --report FORMAT=FILE: the file of the JSON document, empty for none, and the others.
-func (o *runOptions) outputs() (json string, others []output, err error) {
+func (o *reporting) outputs() (json string, others []output, err error) {
 	paths := map[string]string{}
 	for _, r := range o.reports {
 		name, path, ok := strings.Cut(r, "=")
@@ -85,9 +146,9 @@ func writable(path string) error {
 }
 
 // write renders the run and puts it at the path in one step, so that readers see the old report or the new one.
-func (o output) write(r *trace.Run, j *job, stdout io.Writer) error {
+func (o output) write(r *trace.Run, rules []scenarios.Rule, stdout io.Writer) error {
 	var text bytes.Buffer
-	err := o.format.Write(&text, r, j.rules)
+	err := o.format.Write(&text, r, rules)
 	switch {
 	case err != nil:
 	case o.path == "-":
@@ -126,14 +187,14 @@ func replaceFile(path string, text []byte) error {
 }
 
 // stepSummary appends the Markdown report to the summary of a GitHub workflow's step, where the run is one.
-func stepSummary(env Env, r *trace.Run, j *job) error {
+func stepSummary(env Env, r *trace.Run, rules []scenarios.Rule) error {
 	path, _ := env.LookupEnv("GITHUB_STEP_SUMMARY")
 	if actions, _ := env.LookupEnv("GITHUB_ACTIONS"); path == "" || actions != "true" {
 		return nil
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err == nil {
-		err = errors.Join(report.Markdown(f, r, j.rules), f.Close())
+		err = errors.Join(report.Markdown(f, r, rules), f.Close())
 	}
 	if err != nil {
 		return usagef("", "GITHUB_STEP_SUMMARY: %s", err)

@@ -169,7 +169,7 @@ func (o *sinkOptions) run(ctx context.Context, env Env, command []string, look r
 			return usagef("retrysafe sink -- COMMAND ARGS...", "cannot start the client: %s", err)
 		}
 	}
-	failOn, err := (&runOptions{failOn: o.failOn}).severity()
+	failOn, err := severity(o.failOn)
 	if err != nil {
 		return err
 	}

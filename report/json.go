@@ -18,7 +18,8 @@ import (
 // JSONWriter writes the results document of one run.
 //
 // While the run goes on, every finished case is appended as one line to the file PATH.partial, so that a
-// crash or a power cut loses no more than the cases under way, and so is every finished endpoint. At the end the document
+// crash or a power cut loses no more than the cases under way, and so is every finished endpoint; its first line says what
+// was to be run, so that ReadRun can read it. At the end the document
 // is put together from the endpoints, one after the other, so that it never has to fit into memory; it replaces PATH
 // in one step and the partial file is removed. The document is the truth: the last count of an endpoint can
 // change the result of a case after its line was written.
@@ -35,6 +36,8 @@ type JSONWriter struct {
 	// ended says where in partial the line of each endpoint is, by its index in the plan.
 	ended map[int]section
 	size  int64
+	// begun is how much of partial says what was to be run.
+	begun int64
 	// lost is why an endpoint could not be kept; nil when all could.
 	lost error
 	done bool
@@ -45,6 +48,19 @@ type section struct{ at, size int64 }
 
 // PartialSuffix is added to the path of the document for the record of a run that has not ended.
 const PartialSuffix = ".partial"
+
+// PartialBegin is the first line of the partial record: what was to be run.
+type PartialBegin struct {
+	Began Began `json:"began"`
+}
+
+// Began is a run that has begun.
+type Began struct {
+	// Run has every endpoint without its cases.
+	Run trace.Run `json:"run"`
+	// Cases are those that each endpoint was to have, as skeletons.
+	Cases []trace.Case `json:"cases"`
+}
 
 // PartialEndpoint is one line of the partial record: an endpoint that has ended, as the document will have it.
 type PartialEndpoint struct {
@@ -102,6 +118,17 @@ func openDirect(path string, info fs.FileInfo) (*JSONWriter, error) {
 		return nil, fmt.Errorf("json report: %w", err)
 	}
 	return newDirect(f, f)
+}
+
+// Begin writes down what is to be run: the endpoints of the run without cases, and the cases of each with scenario and title. It
+// comes before Case and Endpoint. Where there is no record that outlives a crash it does nothing.
+func (j *JSONWriter) Begin(run *trace.Run, cases []trace.Case) error {
+	if j.direct != nil {
+		return nil
+	}
+	at, err := j.line(PartialBegin{Began{*run, cases}})
+	j.begun = at.size
+	return err
 }
 
 // Case appends a finished case of the named endpoint to the partial record. Where there is none that outlives a crash
@@ -270,8 +297,8 @@ func (j *JSONWriter) replace(run *trace.Run) (err error) {
 	return os.Rename(f.Name(), j.path)
 }
 
-// Abort ends without a document: the partial record is kept when it holds a case, and removed when it is
-// empty. After Finish it does nothing, so that it can be deferred.
+// Abort ends without a document: the partial record is kept when it holds a case, and removed when it holds
+// none. After Finish it does nothing, so that it can be deferred.
 func (j *JSONWriter) Abort() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -287,7 +314,7 @@ func (j *JSONWriter) Abort() error {
 		return err
 	}
 	err := j.partial.Close()
-	if j.size == 0 {
+	if j.size == j.begun {
 		err = errors.Join(err, os.Remove(j.partial.Name()))
 	}
 	return err

@@ -28,6 +28,9 @@ func Markdown(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 	if run.Info.Interrupted {
 		b.WriteString("**Interrupted:** the report shows what was seen until then.\n\n")
 	}
+	for _, note := range run.Info.Notes {
+		fmt.Fprintf(&b, "**Note:** %s\n\n", mdText(note))
+	}
 	b.WriteString("| endpoint | verdict | proved | violated | could not be judged | skipped |\n|---|---|---:|---:|---:|---:|\n")
 	for i := range run.Endpoints {
 		ep := &run.Endpoints[i]

@@ -65,8 +65,14 @@ func (p *printer) facts(run *trace.Run, c coverage) {
 	p.field(2, "run", fmt.Sprintf("%s, %s, seed %s", info.ID, info.Started.UTC().Format("2006-01-02 15:04:05 UTC"), info.Seed))
 	p.field(2, "labels", labels(info))
 	p.field(2, "tool", info.Tool.Name+" "+info.Tool.Version)
+	if len(info.Merged) > 0 {
+		p.field(2, "merged", fmt.Sprintf("%s: %s", plural(len(info.Merged), "run"), strings.Join(info.Merged, ", ")))
+	}
 	if info.Interrupted {
 		p.styled(2, "note", p.warn, "interrupted: the report shows what was seen until then")
+	}
+	for _, note := range info.Notes {
+		p.styled(2, "note", p.warn, note)
 	}
 	if c.uncounted > 0 {
 		p.styled(2, "note", p.warn, uncountedNote(c))

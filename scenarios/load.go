@@ -9,6 +9,7 @@ package scenarios
 import (
 	"embed"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -130,6 +131,19 @@ func Parse(file string, text []byte) (*Scenario, error) {
 		return nil, err
 	}
 	return parsed[0], nil
+}
+
+// Texts reads the scenarios of a recorded run by their ids, in the order of the ids. Mistakes of all are returned at once, as
+// strict.Errors.
+func Texts(texts map[string]string) ([]*Scenario, error) {
+	s, err := newSet(nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		s.add(id+".yaml", []byte(texts[id]))
+	}
+	return s.result()
 }
 
 // set collects scenarios, which must not collide, and the mistakes of all files.

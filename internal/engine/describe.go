@@ -2,21 +2,21 @@ package engine
 
 import (
 	"path/filepath"
+	"slices"
 
-	"retrysafe/internal/dialect"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
 )
 
-// describe puts down what the plan says of an endpoint, as far as judging needs it.
-func describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
+// Describe puts down what the plan says of an endpoint, as far as judging needs it: the record of an endpoint to which nothing
+// was sent.
+func Describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 	f := trace.Facts{
 		Key:                ep.Key,
 		Required:           ep.Required,
 		Statuses:           ep.Statuses,
 		FreshKey:           ep.FreshKey,
-		Lenient:            p.Dialect.Lenient,
 		Lifetime:           trace.Nanos(ep.KeyLifetime),
 		StoresClientErrors: ep.Stores4xx,
 		StoresServerErrors: ep.Stores5xx,
@@ -31,12 +31,10 @@ func describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 		Await:              ep.Await,
 		SuccessStatuses:    ep.SuccessStatuses,
 		InProgressLimit:    trace.Nanos(p.Limits.InProgress),
+		Stated:             ep.Stated,
 	}
 	f.Changed = changed(ep)
-	documented(&f, p.Dialect)
-	if ep.FreshKey == "returns-existing" {
-		f.AnyReplayStatus = true // what exists is answered with 200, what was made with 201
-	}
+	p.Dialect.Document(&f)
 	for i := range p.Endpoints {
 		if p.Endpoints[i].Name == ep.OtherEndpoint {
 			f.OtherSuccessStatuses = p.Endpoints[i].SuccessStatuses
@@ -49,7 +47,8 @@ func describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 		}
 		f.Counters = append(f.Counters, fact)
 	}
-	return trace.Endpoint{Name: ep.Name, Request: ep.Request.String(), Kind: ep.Kind, Line: ep.Pos.Line, Facts: f}
+	place := 1 + slices.IndexFunc(p.Endpoints, func(e plan.Endpoint) bool { return e.Name == ep.Name })
+	return trace.Endpoint{Name: ep.Name, Request: ep.Request.String(), Kind: ep.Kind, Line: ep.Pos.Line, Place: place, Facts: f}
 }
 
 // changed says where the other bodies of an endpoint differ from its own; nil when that is not known.
@@ -65,24 +64,6 @@ func changed(ep *plan.Endpoint) map[string][]string {
 		return nil
 	}
 	return out
-}
-
-// documented adds what the convention says about replays and scopes.
-func documented(f *trace.Facts, d dialect.Dialect) {
-	f.Mismatch = d.Mismatch
-	f.ReplayStatuses = d.Replay.Statuses
-	f.AnyReplayStatus = len(d.Replay.Statuses) == 0 && d.Replay.Status != dialect.SameStatus
-	f.Conflicts = d.Replay.Body == dialect.Conflict
-	f.Fingerprint = d.Fingerprint
-	switch d.Scope.Endpoint {
-	case "":
-	case dialect.Checked:
-		f.EndpointScope = "checked"
-	case dialect.Shared:
-		f.EndpointScope = "none"
-	default:
-		f.EndpointScope = "independent"
-	}
 }
 
 // dirOf is the folder in which a plan's commands run; empty for a plan without a file.

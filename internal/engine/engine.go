@@ -129,7 +129,7 @@ func Run(ctx context.Context, cfg Config) {
 	for i := range cfg.Endpoints {
 		open <- struct{}{}
 		executing.Go(func() error {
-			t := describe(cfg.Plan, &cfg.Endpoints[i])
+			t := Describe(cfg.Plan, &cfg.Endpoints[i])
 			e := &endpointRun{run: r, plan: &cfg.Endpoints[i], other: r.otherOf(&cfg.Endpoints[i]), t: &t}
 			e.execute(ctx)
 			ending.Go(func() {

@@ -217,7 +217,7 @@ func uncarried(p *plan.Plan, ep *plan.Endpoint, s *scenarios.Scenario) *trace.Re
 			continue
 		}
 		if err := p.Dialect.CheckKey(keyLines("", letter, s.Keys)[0]); err != nil {
-			return &trace.Reason{Code: trace.NotApplicable, Detail: "the dialect cannot carry the keys of this scenario: " + err.Error()}
+			return &trace.Reason{Code: trace.NotApplicable, Detail: trace.CannotCarry + err.Error()}
 		}
 	}
 	return nil

@@ -12,6 +12,8 @@ const (
 	exitViolations  = 1
 	exitUnjudged    = 3
 	exitInterrupted = 130
+	// ExitInterrupted is that of a run which was interrupted, whatever was seen.
+	ExitInterrupted = exitInterrupted
 )
 
 // skips reports whether a reason means that the case was not meant to run.

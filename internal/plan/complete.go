@@ -102,6 +102,7 @@ func (c *completion) callers() {
 }
 
 func (c *completion) endpoint(e *Endpoint) {
+	e.Stated = stated(e)
 	c.key(e)
 	setDefault(&e.Kind, kindOf(e))
 	c.dialectFacts(e)
@@ -147,6 +148,29 @@ func (c *completion) otherBodies(e *Endpoint) {
 	if c.plan.Dialect.Fingerprint != dialect.Fields {
 		e.Nested = nested(e.Body, e.Key, e.OtherPlaces)
 	}
+}
+
+// stated are the facts that the plan says, before anything else was filled in.
+func stated(e *Endpoint) []string {
+	out := []string{}
+	for _, f := range []struct {
+		name string
+		said bool
+	}{
+		{trace.StatedKey, e.keySet || e.Webhook != nil},
+		{trace.StatedKeyFormat, e.Key.Format != ""},
+		{trace.StatedRequired, e.RequiredSet},
+		{trace.StatedMismatch, len(e.Statuses.Mismatch) > 0},
+		{trace.StatedMissingKey, len(e.Statuses.MissingKey) > 0},
+		{trace.StatedInProgress, len(e.Statuses.InProgress) > 0},
+		{trace.StatedStores4xx, e.Stores4xx != ""},
+		{trace.StatedStores5xx, e.Stores5xx != ""},
+	} {
+		if f.said {
+			out = append(out, f.name)
+		}
+	}
+	return out
 }
 
 // kindOf is the kind of an endpoint whose plan does not say.

@@ -288,6 +288,8 @@ type Endpoint struct {
 	IgnoreJSON    []string
 	IgnoreHeaders []string
 	ReplayHeaders []string
+	// Stated are the facts, by the names of package trace, that the plan itself says and no dialect changes. Never nil.
+	Stated []string
 	// Skip maps a scenario's id to the reason for skipping it.
 	Skip map[string]string
 	// Require lists scenarios whose skip is a failure.

@@ -270,6 +270,9 @@ func SkipCodes() []Code {
 	return []Code{Needs, NotApplicable, PlanSkip, Allowed, LeftOut, NotDue, WaitTooLong}
 }
 
+// CannotCarry begins the detail of a NotApplicable case whose keys the dialect forbids.
+const CannotCarry = "the dialect cannot carry the keys of this scenario: "
+
 // InconclusiveCodes lists the codes that an inconclusive case can have.
 func InconclusiveCodes() []Code {
 	return []Code{Unreachable, CutOff, Auth, ControlUnsound, NoOverlap, CounterNoise, CounterUnreadable, SetupFailed,

@@ -63,6 +63,8 @@ type Info struct {
 	Effort string `json:"effort,omitempty"`
 	// FailOn is the least severity that makes a case fail; below it a finding is a warning.
 	FailOn Severity `json:"fail_on"`
+	// Allow are the codes of inconclusive cases that were skipped instead, because the user allowed that.
+	Allow []Code `json:"allow,omitempty"`
 	// Limits are the bounds that the run kept to.
 	Limits Limits `json:"limits"`
 	// Rules are the severities of the rule catalogue that the run was judged by, by id.
@@ -73,6 +75,10 @@ type Info struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Interrupted is true when the run ended by a signal; the record holds what was seen until then.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Merged are the ids of the runs whose records were put together; empty for one run.
+	Merged []string `json:"merged,omitempty"`
+	// Notes say what must be known to read verdicts that were given later than the run, one sentence each.
+	Notes []string `json:"notes,omitempty"`
 }
 
 // Limits are bounds of a run. Zero budgets mean none.
@@ -115,6 +121,8 @@ type Endpoint struct {
 	Kind string `json:"kind"`
 	// Line is where the plan declares the endpoint, 1-based; 0 without a plan file.
 	Line int `json:"line,omitempty"`
+	// Place is the endpoint's place among those of the plan, from 1; 0 in records that do not say it.
+	Place int `json:"place,omitempty"`
 	// Facts are the parts of plan and dialect that judging needs.
 	Facts Facts `json:"facts"`
 	// Control is the uncontested first requests and what was learned from them.
@@ -192,7 +200,22 @@ type Facts struct {
 	InProgressLimit Nanos `json:"in_progress_limit_ns"`
 	// Await says how to learn that the work behind a success answer is done; nil when it is done with the answer.
 	Await *Await `json:"await,omitempty"`
+	// Stated are those of the facts below that the plan itself says, so that no dialect changes them. Nil in records that do not
+	// tell plan and dialect apart.
+	Stated []string `json:"stated,omitzero"`
 }
+
+// What a plan can state about an endpoint in place of the dialect.
+const (
+	StatedKey        = "key"
+	StatedKeyFormat  = "key.format"
+	StatedRequired   = "required"
+	StatedMismatch   = "statuses.mismatch"
+	StatedMissingKey = "statuses.missing_key"
+	StatedInProgress = "statuses.in_progress"
+	StatedStores4xx  = "stores.4xx"
+	StatedStores5xx  = "stores.5xx"
+)
 
 // KeyPlace says where an idempotency key travels in a request.
 type KeyPlace struct {
