@@ -38,6 +38,8 @@ type job struct {
 	redactor  *redact.Redactor
 	start     time.Time
 	version   string
+	// shard says which part of the endpoints is run; nil for all of them.
+	shard *trace.Shard
 	// ledger keeps keys from run to run; nil for none. planted are those of earlier runs that this one goes on with, and toPlant those that it
 	// leaves for later ones.
 	ledger  *ledger.Ledger
@@ -207,7 +209,7 @@ func (j *job) info(id, seed string) trace.Info {
 		Tool:   trace.Tool{Name: "retrysafe", Version: j.version},
 		Plan:   trace.PlanInfo{Path: j.plan.File, Digest: j.plan.Digest},
 		Effort: j.effort.Name, FailOn: j.failOn, Labels: j.labels, Allow: slices.Sorted(maps.Keys(j.allow)), Rules: j.severities(),
-		Scenarios: map[string]string{j.control.ID: j.control.Text},
+		Scenarios: map[string]string{j.control.ID: j.control.Text}, Shard: j.shard,
 	}
 	for _, s := range j.scenarios {
 		info.Scenarios[s.ID] = s.Text

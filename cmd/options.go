@@ -35,7 +35,7 @@ type runOptions struct {
 	timeout              time.Duration
 	rate                 string
 	endpointRequests     int
-	seed, ledger         string
+	seed, ledger, shard  string
 	parallel             int // of run alone; 0 elsewhere, for the default
 	dialect              string
 	disruptive           bool

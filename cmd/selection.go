@@ -4,9 +4,12 @@ import (
 	"errors"
 	"path"
 	"slices"
+	"strconv"
+	"strings"
 
 	"retrysafe/internal/plan"
 	"retrysafe/internal/strict"
+	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
 )
 
@@ -26,7 +29,29 @@ func (j *job) selectWhat() error {
 		return err
 	}
 	j.endpoints, err = pick(j.plan.Endpoints, j.opts.endpoints, "endpoint", "retrysafe run --dry-run", func(e plan.Endpoint) string { return e.Name })
-	return err
+	if err != nil {
+		return err
+	}
+	return j.selectShard()
+}
+
+// selectShard keeps the endpoints of the part that --shard names.
+func (j *job) selectShard() error {
+	if j.opts.shard == "" {
+		return nil
+	}
+	n, of, ok := strings.Cut(j.opts.shard, "/")
+	i, errN := strconv.Atoi(n)
+	all, errOf := strconv.Atoi(of)
+	if !ok || errN != nil || errOf != nil || i < 1 || i > all {
+		return usagef("", "--shard: expected I/N with I from 1 to N, such as 2/4, found %q", j.opts.shard)
+	}
+	endpoints, err := j.plan.Shard(j.endpoints, i, all)
+	if err != nil {
+		return usagef("", "--shard: %s", err)
+	}
+	j.endpoints, j.shard = endpoints, &trace.Shard{N: i, Of: all}
+	return nil
 }
 
 // loadScenarios gives the built-in scenarios and those of the plan.

@@ -65,6 +65,9 @@ func (p *printer) facts(run *trace.Run, c coverage) {
 	p.field(2, "run", fmt.Sprintf("%s, %s, seed %s", info.ID, info.Started.UTC().Format("2006-01-02 15:04:05 UTC"), info.Seed))
 	p.field(2, "labels", labels(info))
 	p.field(2, "tool", info.Tool.Name+" "+info.Tool.Version)
+	if s := info.Shard; s != nil {
+		p.styled(2, "note", p.warn, fmt.Sprintf("shard %d of %d: the other endpoints are tested elsewhere", s.N, s.Of))
+	}
 	if len(info.Merged) > 0 {
 		p.field(2, "merged", fmt.Sprintf("%s: %s", plural(len(info.Merged), "run"), strings.Join(info.Merged, ", ")))
 	}

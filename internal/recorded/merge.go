@@ -20,12 +20,17 @@ type Source struct {
 // Merge puts the records of runs of one plan together, each of which tested some of its endpoints: the endpoints in the order
 // of the plan, the requests added up, the longest time. It uses the runs up. Runs of another plan, target or
 // dialect, with another fail-on level or other scenarios under the same id are an error; with force the first run's are taken. An
-// endpoint that two runs have is always one. There must be at least one source.
+// endpoint that two runs have is always one. So are shards of which some are missing, without force. There must be at least one
+// source.
 func Merge(sources []Source, force bool, diagnoses []scenarios.Diagnosis) (*trace.Run, error) {
 	first := sources[0]
 	out, from := first.Run, map[string]string{}
 	if len(sources) == 1 {
 		return out, nil
+	}
+	missing, err := missingShards(sources)
+	if err != nil && !force {
+		return nil, err
 	}
 	endpoints, requests := []trace.Endpoint{}, 0
 	ids := []string{}
@@ -48,6 +53,9 @@ func Merge(sources []Source, force bool, diagnoses []scenarios.Diagnosis) (*trac
 	slices.SortStableFunc(endpoints, func(a, b trace.Endpoint) int {
 		return cmp.Or(a.Place-b.Place, a.Line-b.Line)
 	})
+	if out.Info.Shard = nil; missing != "" {
+		out.Info.Notes = append(out.Info.Notes, missing)
+	}
 	if ids = slices.Compact(ids); len(ids) > 1 {
 		out.Info.Merged = strings.Fields(strings.Join(ids, " "))
 	}
@@ -97,4 +105,31 @@ func alike(a, b Source) error {
 		}
 	}
 	return nil
+}
+
+// missingShards says which parts of a run are not among the sources: in a sentence, and as an error; empty and nil when all are, or the
+// sources are no shards.
+func missingShards(sources []Source) (string, error) {
+	of, seen := 0, map[int]bool{}
+	for _, s := range sources {
+		shard := s.Run.Info.Shard
+		switch {
+		case shard == nil:
+			continue
+		case of != 0 && of != shard.Of:
+			return "", fmt.Errorf("%s is shard %d of %d, another one is of %d: merge the shards of one run", s.Name, shard.N, shard.Of, of)
+		}
+		of, seen[shard.N] = shard.Of, true
+	}
+	var missing []string
+	for n := 1; n <= of; n++ {
+		if !seen[n] {
+			missing = append(missing, fmt.Sprintf("%d/%d", n, of))
+		}
+	}
+	if len(missing) == 0 {
+		return "", nil
+	}
+	list := strings.Join(missing, ", ")
+	return "not the whole plan: shard " + list + " is missing", fmt.Errorf("shard %s is missing: name its results too, or merge what there is with --force", list)
 }

@@ -194,6 +194,36 @@ func TestMergeParts(t *testing.T) {
 	same(t, "merged", got, whole)
 }
 
+func TestMergeShards(t *testing.T) {
+	whole := several(t, 3)
+	shards := func() []Source {
+		var out []Source
+		for i := range 3 {
+			run := part(t, whole, i)
+			run.Info.Shard = &trace.Shard{N: i + 1, Of: 3}
+			out = append(out, Source{fmt.Sprint(i + 1), run})
+		}
+		return out
+	}
+	got, err := Merge(shards(), false, causes(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "merged shards", got, whole)
+	if _, err := Merge(shards()[:2], false, nil); err == nil || !strings.Contains(err.Error(), "shard 3/3 is missing") {
+		t.Errorf("without the third: %v", err)
+	}
+	got, err = Merge(shards()[:2], true, nil)
+	if err != nil || len(got.Info.Notes) != 1 || !strings.Contains(got.Info.Notes[0], "shard 3/3 is missing") {
+		t.Errorf("without the third by force: %v, %v", got.Info.Notes, err)
+	}
+	other := shards()
+	other[1].Run.Info.Shard.Of = 4
+	if _, err := Merge(other, false, nil); err == nil || !strings.Contains(err.Error(), "2 is shard 2 of 4, another one is of 3") {
+		t.Errorf("shards of two runs: %v", err)
+	}
+}
+
 func TestMergeTellsRuns(t *testing.T) {
 	whole := several(t, 2)
 	a, b := part(t, whole, 0), part(t, whole, 1)

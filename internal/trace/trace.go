@@ -75,10 +75,19 @@ type Info struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Interrupted is true when the run ended by a signal; the record holds what was seen until then.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Shard says which part of the endpoints was tested; nil for all of them.
+	Shard *Shard `json:"shard,omitempty"`
 	// Merged are the ids of the runs whose records were put together; empty for one run.
 	Merged []string `json:"merged,omitempty"`
 	// Notes say what must be known to read verdicts that were given later than the run, one sentence each.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// Shard is one of several parts of a run, each of which is a run of its own.
+type Shard struct {
+	// N is the number of the part, from 1 to Of.
+	N  int `json:"n"`
+	Of int `json:"of"`
 }
 
 // Limits are bounds of a run. Zero budgets mean none.
