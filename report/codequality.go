@@ -33,7 +33,7 @@ func CodeQuality(w io.Writer, run *trace.Run, _ []scenarios.Rule) error {
 		for _, c := range tested(ep) {
 			for _, f := range c.Findings {
 				issue := codeIssue{Description: fmt.Sprintf("%s, %s: %s", heading(ep), c.Scenario, oneLine(f.Message)),
-					CheckName: f.Rule, Fingerprint: fingerprint(ep, c.Scenario, f.Rule), Severity: string(f.Severity)}
+					CheckName: f.Rule, Fingerprint: Fingerprint(ep, c.Scenario, f.Rule), Severity: string(f.Severity)}
 				issue.Location.Path, issue.Location.Lines.Begin = orElse(planFile(run), "retrysafe.yaml"), line(ep)
 				issues = append(issues, issue)
 			}

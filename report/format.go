@@ -52,8 +52,8 @@ func tested(ep *trace.Endpoint) []*trace.Case {
 	return out
 }
 
-// fingerprint tells a finding from all others of a plan, and stays the same when the plan's lines move.
-func fingerprint(ep *trace.Endpoint, scenario, rule string) string {
+// Fingerprint tells a finding from all others of a plan, and stays the same when the plan's lines move: 16 hexadecimal digits.
+func Fingerprint(ep *trace.Endpoint, scenario, rule string) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{rule, ep.Name, ep.Request, scenario}, "\x00")))
 	return hex.EncodeToString(sum[:8])
 }

@@ -73,12 +73,12 @@ func TestFingerprints(t *testing.T) {
 		after.Line += 7
 		for k, c := range ep.Cases {
 			for n, f := range c.Findings {
-				id := fingerprint(ep, c.Scenario, f.Rule)
+				id := Fingerprint(ep, c.Scenario, f.Rule)
 				if where, ok := seen[id]; ok {
 					t.Errorf("%s and %s share a fingerprint", where, c.Scenario+" "+f.Rule)
 				}
 				seen[id] = c.Scenario + " " + f.Rule
-				if fingerprint(after, after.Cases[k].Scenario, after.Cases[k].Findings[n].Rule) != id {
+				if Fingerprint(after, after.Cases[k].Scenario, after.Cases[k].Findings[n].Rule) != id {
 					t.Errorf("%s: another fingerprint after lines were added", seen[id])
 				}
 			}

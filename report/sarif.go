@@ -119,7 +119,7 @@ func SARIF(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 				out.Results = append(out.Results, sarifResult{RuleID: f.Rule, RuleIndex: index, Level: sarifLevelOf(f.Severity),
 					Message:      sarifText{Text: fmt.Sprintf("%s, %s: %s", heading(ep), c.Scenario, clean(f.Message))},
 					Locations:    sarifLocations(run, ep),
-					Fingerprints: map[string]string{"primaryLocationLineHash": fingerprint(ep, c.Scenario, f.Rule) + ":1"},
+					Fingerprints: map[string]string{"primaryLocationLineHash": Fingerprint(ep, c.Scenario, f.Rule) + ":1"},
 					Properties:   map[string]string{"endpoint": clean(ep.Name), "request": clean(ep.Request), "scenario": c.Scenario, "expected": clean(f.Expected), "actual": clean(f.Actual)}})
 			}
 			if c.Verdict == trace.Inconclusive || c.Verdict == trace.Error {
