@@ -57,7 +57,7 @@ func diff(env Env, c *report.Comparison, level trace.Severity, asJSON bool, look
 	if err := write(); err != nil {
 		return err
 	}
-	if len(c.NewFindings) > 0 && c.Worst().AtLeast(level) {
+	if c.Worst() != "" && c.Worst().AtLeast(level) {
 		return exitError(ExitViolations)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"retrysafe/internal/baseline"
 	"retrysafe/internal/engine"
 	"retrysafe/internal/fire"
 	"retrysafe/internal/judge"
@@ -38,6 +39,8 @@ type job struct {
 	redactor  *redact.Redactor
 	start     time.Time
 	version   string
+	// baseline holds accepted violations; nil for none.
+	baseline *baseline.Baseline
 	// shard says which part of the endpoints is run; nil for all of them.
 	shard *trace.Shard
 	// ledger keeps keys from run to run; nil for none. planted are those of earlier runs that this one goes on with, and toPlant those that it
@@ -98,6 +101,9 @@ func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 		return nil, err
 	}
 	if err := j.selectWhat(); err != nil {
+		return nil, err
+	}
+	if j.baseline, err = o.baselineOptions.read(rules); err != nil {
 		return nil, err
 	}
 	wire, err := o.wire(p)
@@ -161,7 +167,7 @@ func (j *job) config(seed, runID string) engine.Config {
 
 func (j *job) input(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) judge.Input {
 	return judge.Input{Scenario: s, Facts: ep.Facts, Control: ep.Control, Case: c,
-		Rules: j.catalogue, FailOn: j.failOn, Allow: j.allow}
+		Rules: j.catalogue, FailOn: j.failOn, Allow: j.allow, Accepted: j.baseline.Accepted(ep.Name, s.ID, j.start)}
 }
 
 func (j *job) judge(ep *trace.Endpoint, c *trace.Case) {
@@ -192,11 +198,10 @@ func (j *job) execute(ctx context.Context) *trace.Run {
 	engine.Run(ctx, cfg)
 	r.Endpoints = out.endpoints
 	r.Info.Interrupted = ctx.Err() != nil
-	r.Summary = judge.Summarize(r.Endpoints)
-	r.Summary.Requests = out.requests
-	if r.Info.Interrupted {
-		r.Summary.ExitCode = ExitInterrupted
+	if j.baseline != nil {
+		j.baseline.Settle(r, j.opts.strictBaseline)
 	}
+	r.Summary = judge.Total(r, out.requests)
 	r.Info.ElapsedMS = time.Since(j.start).Milliseconds()
 	j.removed, j.cleanUps = out.removed, out.cleanUps
 	return r

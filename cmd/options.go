@@ -25,6 +25,7 @@ import (
 type runOptions struct {
 	wireOptions
 	reporting
+	baselineOptions
 	scenarios, endpoints []string
 	labels               []string
 	effort               string

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +23,7 @@ import (
 // reportOptions are the flags of `report`.
 type reportOptions struct {
 	reporting
+	baselineOptions
 	failOn, dialect string
 	allow           []string
 	force           bool
@@ -51,6 +53,7 @@ record does not hold is inconclusive or noted. Several files are merged: runs of
 	}
 	f := c.Flags()
 	o.reporting.flags(f)
+	o.baselineOptions.flags(f)
 	f.StringVar(&o.failOn, "fail-on", "", "judge again: least severity that fails: critical, major or minor")
 	f.StringVar(&o.dialect, "dialect", "", "judge again: measure against this published convention")
 	f.StringSliceVar(&o.allow, "allow-inconclusive", nil, "judge again: reason codes that skip a case instead of leaving it inconclusive")
@@ -69,6 +72,11 @@ func showRecorded(env Env, o *reportOptions, files []string, look report.Options
 	if err != nil {
 		return err
 	}
+	if terms.Baseline, err = o.baselineOptions.read(rules); err != nil {
+		return err
+	}
+	terms.Now, terms.Strict = time.Now(), o.strictBaseline
+	again = again || terms.Baseline != nil
 	to, err := o.reporting.outlets(rules)
 	if err != nil {
 		return err

@@ -46,6 +46,7 @@ or one above it, up to the one that holds .git.`,
 	o.flags(c)
 	c.Flags().StringVar(&o.ledger, "ledger", "", "file in which a run leaves keys, so that a later one sees whether they are replayed and forgotten in time")
 	c.Flags().IntVar(&o.parallel, "parallel", engine.DefaultParallel, "how many endpoints are under way at once; one sends at a time, the others wait meanwhile")
+	o.baselineOptions.flags(c.Flags())
 	c.Flags().StringVar(&o.shard, "shard", "", "test one of several parts of the endpoints, as I/N; `retrysafe report` merges the results of all N")
 	c.Flags().StringSliceVar(&o.endpoints, "endpoint", nil, "test only these endpoints (names, repeatable)")
 	return c

@@ -36,7 +36,7 @@ func Brief(w io.Writer, heading, about string, run *trace.Run, o Options) error 
 
 func (p *printer) brief(run *trace.Run, found found) {
 	f := found.f
-	mark, style := p.grade(run, f.Severity)
+	mark, style := p.grade(f.Severity, fails(run, f))
 	p.blank()
 	p.hang(2, 4, style, mark, p.bold, f.Rule+" in "+found.c.Scenario)
 	p.para(4, p.plain, limit(f.Message, longValue))

@@ -59,7 +59,7 @@ func (p *printer) named(ep *trace.Endpoint, v trace.Verdict) {
 }
 
 func (p *printer) caseLine(c *trace.Case, ids int) {
-	verdict := p.of(c.Verdict).Sprint(pad(symbol(c.Verdict)+" "+word(c.Verdict), verdictColumns))
+	verdict := p.of(c.Verdict).Sprint(pad(symbol(c.Verdict)+" "+caseWord(c), verdictColumns))
 	id := pad(shorten(oneLine(c.Scenario), ids), ids+2)
 	tail := padLeft(effort(c), roundsColumns) + padLeft(elapsed(c), timeColumns)
 	if c.Reason != "" {
@@ -74,12 +74,20 @@ func (p *printer) caseLine(c *trace.Case, ids int) {
 }
 
 func (p *printer) narrowCase(c *trace.Case) {
-	p.hang(0, 2, p.of(c.Verdict), badge(c.Verdict), p.bold, c.Scenario)
+	p.hang(0, 2, p.of(c.Verdict), symbol(c.Verdict)+" "+caseWord(c)+"  ", p.bold, c.Scenario)
 	note := strings.Trim(effort(c)+", "+elapsed(c), ", ")
 	if c.Reason != "" {
 		note = string(c.Reason)
 	}
 	p.para(4, p.dim, note)
+}
+
+// caseWord is the name of a case's verdict.
+func caseWord(c *trace.Case) string {
+	if c.Accepted() {
+		return "accepted"
+	}
+	return word(c.Verdict)
 }
 
 // effort is how many rounds counted, and of how many copies: "12 rounds x 5"; empty when none did.

@@ -50,6 +50,8 @@ type ComparedFinding struct {
 	Rule        string         `json:"rule"`
 	Severity    trace.Severity `json:"severity"`
 	Message     string         `json:"message"`
+	// Accepted is who answers for it; nil when nobody does.
+	Accepted *trace.Accepted `json:"accepted,omitempty"`
 }
 
 // ComparedCase is a case that only one of the runs judged.
@@ -90,11 +92,11 @@ func Compare(before, after *trace.Run) *Comparison {
 	return c
 }
 
-// Worst is the greatest severity of a new finding; empty when there is none.
+// Worst is the greatest severity of a new finding that nobody accepts; empty when there is none.
 func (c *Comparison) Worst() trace.Severity {
 	var worst trace.Severity
 	for _, f := range c.NewFindings {
-		if !worst.AtLeast(f.Severity) {
+		if f.Accepted == nil && !worst.AtLeast(f.Severity) {
 			worst = f.Severity
 		}
 	}
@@ -148,7 +150,7 @@ func index(run *trace.Run) *indexed {
 			for _, f := range c.Findings {
 				print := Fingerprint(ep, c.Scenario, f.Rule)
 				x.known[print] = true
-				x.findings = append(x.findings, ComparedFinding{print, ep.Name, ep.Request, c.Scenario, f.Rule, f.Severity, f.Message})
+				x.findings = append(x.findings, ComparedFinding{print, ep.Name, ep.Request, c.Scenario, f.Rule, f.Severity, f.Message, f.Accepted})
 			}
 		}
 	}

@@ -18,8 +18,8 @@ func (p *printer) diagnosis(run *trace.Run, ep *trace.Endpoint, d *trace.Diagnos
 		p.remedy(2, d)
 	}
 	p.raw(2, p.label.Sprint("symptoms"))
-	for _, s := range symptomsOf(ep, d) {
-		mark, style := p.grade(run, s.worst)
+	for _, s := range symptomsOf(run, ep, d) {
+		mark, style := p.grade(s.worst, s.fails)
 		p.hang(4, 2, style, mark, p.plain, s.rule+" in "+strings.Join(s.scenarios, ", "))
 	}
 	if told != "" {
@@ -41,10 +41,11 @@ type symptom struct {
 	rule      string
 	scenarios []string
 	worst     trace.Severity
+	fails     bool
 }
 
 // symptomsOf are the findings that a diagnosis explains, one for each rule, worst first, else in the order of the cases.
-func symptomsOf(ep *trace.Endpoint, d *trace.Diagnosis) []symptom {
+func symptomsOf(run *trace.Run, ep *trace.Endpoint, d *trace.Diagnosis) []symptom {
 	var all []symptom
 	for _, f := range findingsOf(ep) {
 		if f.d != d {
@@ -54,6 +55,7 @@ func symptomsOf(ep *trace.Endpoint, d *trace.Diagnosis) []symptom {
 		if i < 0 {
 			all, i = append(all, symptom{rule: f.f.Rule, worst: f.f.Severity}), len(all)
 		}
+		all[i].fails = all[i].fails || fails(run, f.f)
 		all[i].scenarios = append(all[i].scenarios, f.c.Scenario)
 	}
 	return all

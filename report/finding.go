@@ -53,9 +53,9 @@ func diagnosisOf(ep *trace.Endpoint, scenario, rule string) *trace.Diagnosis {
 }
 
 // grade begins the heading of a finding: a sign that tells whether it fails the run, and its severity.
-func (p *printer) grade(run *trace.Run, s trace.Severity) (string, *color.Color) {
+func (p *printer) grade(s trace.Severity, fails bool) (string, *color.Color) {
 	mark, style := symbol(trace.Fail), p.bad
-	if !s.AtLeast(failOn(run)) {
+	if !fails {
 		mark, style = symbol(trace.Warn), p.warn
 	}
 	return fmt.Sprintf("%s %s  ", mark, oneLine(string(s))), style
@@ -65,7 +65,7 @@ func (p *printer) grade(run *trace.Run, s trace.Severity) (string, *color.Color)
 // diagnosis says it.
 func (p *printer) finding(run *trace.Run, ep *trace.Endpoint, found found) {
 	c, f := found.c, found.f
-	mark, style := p.grade(run, f.Severity)
+	mark, style := p.grade(f.Severity, fails(run, f))
 	rule, known := p.rules[f.Rule]
 	p.blank()
 	p.hang(2, 4, style, mark, p.bold, f.Rule+" in "+c.Scenario)
@@ -73,6 +73,7 @@ func (p *printer) finding(run *trace.Run, ep *trace.Endpoint, found found) {
 		p.para(4, p.bold, rule.Title)
 	}
 	p.para(4, p.plain, limit(f.Message, longValue))
+	p.styled(4, "accepted", p.warn, acceptance(f))
 	p.blank()
 	p.field(4, "expected", limit(f.Expected, longValue))
 	p.field(4, "actual", limit(f.Actual, longValue))
@@ -99,6 +100,33 @@ func failOn(run *trace.Run) trace.Severity {
 		return trace.Major
 	}
 	return run.Info.FailOn
+}
+
+// fails reports whether a finding fails the run: it is severe enough, and nobody accepts it.
+func fails(run *trace.Run, f *trace.Finding) bool {
+	return f.Accepted == nil && f.Severity.AtLeast(failOn(run))
+}
+
+// acceptance says why a finding is accepted, by whom and until when; empty when it is not.
+func acceptance(f *trace.Finding) string {
+	if f.Accepted == nil {
+		return ""
+	}
+	return accepted(*f.Accepted)
+}
+
+func accepted(a trace.Accepted) string {
+	var by []string
+	if a.Owner != "" {
+		by = append(by, oneLine(a.Owner))
+	}
+	if a.Expires != "" {
+		by = append(by, "until "+oneLine(a.Expires))
+	}
+	if len(by) == 0 {
+		return oneLine(a.Reason)
+	}
+	return fmt.Sprintf("%s (%s)", oneLine(a.Reason), strings.Join(by, ", "))
 }
 
 // advice says why a rule matters and what to change, once in a report.

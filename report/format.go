@@ -110,6 +110,9 @@ func account(ep *trace.Endpoint, c *trace.Case, f *trace.Finding, rules []scenar
 		fmt.Fprintf(&b, ": %s", rule.Title)
 	}
 	fmt.Fprintf(&b, "\n%s\n\nexpected: %s\nactual:   %s\n", clean(f.Message), limit(clean(f.Expected), longValue), limit(clean(f.Actual), longValue))
+	if text := acceptance(f); text != "" {
+		fmt.Fprintf(&b, "accepted: %s\n", text)
+	}
 	for _, name := range slices.Sorted(maps.Keys(f.Counts)) {
 		n := f.Counts[name]
 		fmt.Fprintf(&b, "counts:   %s went from %d to %d, expected %d\n", oneLine(name), n.Before, n.After, n.Expected)

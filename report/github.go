@@ -28,7 +28,7 @@ func GitHub(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 			if fix := fixOf(found, rules); fix != "" {
 				text += "\nFix: " + fix
 			}
-			if found.f.Severity.AtLeast(failOn(run)) {
+			if fails(run, found.f) {
 				errors = append(errors, command("error", at, title, text))
 			} else {
 				warnings = append(warnings, command("warning", at, title, text))

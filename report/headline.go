@@ -13,6 +13,8 @@ import (
 // endpoint are none.
 type coverage struct {
 	proved, warned, violated, untested, failed int
+	// accepted are those violated behaviours that fail nothing.
+	accepted int
 	// notApplicable is how many cases are no behaviours; uncounted how many verdicts no counter backed.
 	notApplicable, uncounted int
 	// enable are the distinct lines of plan that would make untested behaviours testable.
@@ -43,8 +45,12 @@ func (c *coverage) add(k *trace.Case) {
 		c.notApplicable++
 		return
 	}
-	judged := true
-	switch k.Verdict {
+	verdict, judged := k.Verdict, true
+	if k.Accepted() {
+		verdict = trace.Fail
+		c.accepted++
+	}
+	switch verdict {
 	case trace.Pass:
 		c.proved++
 	case trace.Warn:
@@ -122,12 +128,20 @@ func (c coverage) parts(total string) string {
 	for _, part := range []struct {
 		n    int
 		text string
-	}{{c.violated, "violated"}, {c.untested, "not tested"}, {c.failed, "lost to a tool error"}} {
+	}{{c.violated, "violated" + ofThem(c.accepted)}, {c.untested, "not tested"}, {c.failed, "lost to a tool error"}} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.text))
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// ofThem says how many of the violated behaviours are accepted.
+func ofThem(accepted int) string {
+	if accepted == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d accepted)", accepted)
 }
 
 // enabled is how many cases the lines of plan would enable.

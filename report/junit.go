@@ -85,9 +85,8 @@ func junitEndpoint(run *trace.Run, ep *trace.Endpoint, rules []scenarios.Rule) j
 		k := junitCase{Name: c.Scenario, Classname: heading(ep), Time: seconds(spent)}
 		switch c.Verdict {
 		case trace.Fail:
-			f := worst(c)
 			s.Failures++
-			k.Failure = &junitResult{Type: f.Rule, Message: oneLine(f.Message), Text: accounts(ep, c, rules)}
+			k.Failure = junitFailure(ep, c, rules)
 		case trace.Inconclusive, trace.Error:
 			s.Errors++
 			k.Error = &junitResult{Type: string(c.Reason), Message: oneLine(c.Detail), Text: howTo(c)}
@@ -103,6 +102,14 @@ func junitEndpoint(run *trace.Run, ep *trace.Endpoint, rules []scenarios.Rule) j
 	}
 	s.Tests, s.Time = len(s.Cases), seconds(took)
 	return s
+}
+
+// junitFailure is what failed a case: its worst finding, or that the plan requires what was skipped.
+func junitFailure(ep *trace.Endpoint, c *trace.Case, rules []scenarios.Rule) *junitResult {
+	if f := worst(c); f != nil {
+		return &junitResult{Type: f.Rule, Message: oneLine(f.Message), Text: accounts(ep, c, rules)}
+	}
+	return &junitResult{Type: string(c.Reason), Message: whyNot(c), Text: howTo(c)}
 }
 
 // accounts are those of all findings of a case.

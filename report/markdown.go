@@ -36,11 +36,16 @@ func Markdown(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 		ep := &run.Endpoints[i]
 		n := map[trace.Verdict]int{}
 		for _, c := range tested(ep) {
-			n[c.Verdict]++
+			if c.Accepted() {
+				n[trace.Fail]++
+			} else {
+				n[c.Verdict]++
+			}
 		}
 		fmt.Fprintf(&b, "| %s | %s %s | %d | %d | %d | %d |\n", mdText(heading(ep)), symbol(ep.Verdict), word(ep.Verdict),
 			n[trace.Pass]+n[trace.Warn], n[trace.Fail], n[trace.Inconclusive]+n[trace.Error], n[trace.Skip])
 	}
+	b.WriteString(mdBaseline(run.Info.Baseline))
 	left := 0
 	for i := range run.Endpoints {
 		part := mdEndpoint(run, &run.Endpoints[i], rules)
@@ -75,7 +80,7 @@ func mdEndpoint(run *trace.Run, ep *trace.Endpoint, rules []scenarios.Rule) stri
 	}
 	for _, found := range findingsOf(ep) {
 		mark := symbol(trace.Fail)
-		if !found.f.Severity.AtLeast(failOn(run)) {
+		if !fails(run, found.f) {
 			mark = symbol(trace.Warn)
 		}
 		fmt.Fprintf(&b, "<details><summary>%s %s %s in %s</summary>\n\n%s\n</details>\n\n", mark, found.f.Severity, found.f.Rule, found.c.Scenario,

@@ -69,13 +69,18 @@ type (
 		Properties map[string]string `json:"properties"`
 	}
 	sarifResult struct {
-		RuleID       string            `json:"ruleId"`
-		RuleIndex    int               `json:"ruleIndex"`
-		Level        string            `json:"level"`
-		Message      sarifText         `json:"message"`
-		Locations    []sarifLocation   `json:"locations,omitempty"`
-		Fingerprints map[string]string `json:"partialFingerprints"`
-		Properties   map[string]string `json:"properties"`
+		RuleID       string             `json:"ruleId"`
+		RuleIndex    int                `json:"ruleIndex"`
+		Level        string             `json:"level"`
+		Message      sarifText          `json:"message"`
+		Locations    []sarifLocation    `json:"locations,omitempty"`
+		Fingerprints map[string]string  `json:"partialFingerprints"`
+		Suppressions []sarifSuppression `json:"suppressions,omitempty"`
+		Properties   map[string]string  `json:"properties"`
+	}
+	sarifSuppression struct {
+		Kind          string `json:"kind"`
+		Justification string `json:"justification"`
 	}
 	sarifLocation struct {
 		Physical sarifPhysical `json:"physicalLocation"`
@@ -120,6 +125,7 @@ func SARIF(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 					Message:      sarifText{Text: fmt.Sprintf("%s, %s: %s", heading(ep), c.Scenario, clean(f.Message))},
 					Locations:    sarifLocations(run, ep),
 					Fingerprints: map[string]string{"primaryLocationLineHash": Fingerprint(ep, c.Scenario, f.Rule) + ":1"},
+					Suppressions: sarifSuppressions(f),
 					Properties:   map[string]string{"endpoint": clean(ep.Name), "request": clean(ep.Request), "scenario": c.Scenario, "expected": clean(f.Expected), "actual": clean(f.Actual)}})
 			}
 			if c.Verdict == trace.Inconclusive || c.Verdict == trace.Error {
@@ -182,4 +188,11 @@ func writeJSON(w io.Writer, document any) error {
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(document)
+}
+
+func sarifSuppressions(f *trace.Finding) []sarifSuppression {
+	if f.Accepted == nil {
+		return nil
+	}
+	return []sarifSuppression{{"external", acceptance(f)}}
 }

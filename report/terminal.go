@@ -33,6 +33,7 @@ func Terminal(w io.Writer, run *trace.Run, o Options) error {
 	if err := p.summary(run); err != nil {
 		return err
 	}
+	p.baseline(run.Info.Baseline)
 	p.untested(run, c)
 	p.ending(run, c)
 	return p.flush(w)
@@ -65,6 +66,7 @@ func (p *printer) facts(run *trace.Run, c coverage) {
 	p.field(2, "run", fmt.Sprintf("%s, %s, seed %s", info.ID, info.Started.UTC().Format("2006-01-02 15:04:05 UTC"), info.Seed))
 	p.field(2, "labels", labels(info))
 	p.field(2, "tool", info.Tool.Name+" "+info.Tool.Version)
+	p.field(2, "baseline", baselineNote(info.Baseline))
 	if s := info.Shard; s != nil {
 		p.styled(2, "note", p.warn, fmt.Sprintf("shard %d of %d: the other endpoints are tested elsewhere", s.N, s.Of))
 	}

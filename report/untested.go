@@ -189,11 +189,17 @@ func (p *printer) ending(run *trace.Run, c coverage) {
 func meaning(run *trace.Run, c *coverage, pal palette) (string, *color.Color) {
 	switch run.Summary.ExitCode {
 	case 0:
+		if c.accepted > 0 {
+			return fmt.Sprintf("nothing failed: the baseline accepts %s", plural(c.accepted, "violated behaviour")), pal.warn
+		}
 		if c.incomplete() {
 			return fmt.Sprintf("nothing failed, but %s", untestedOf(c)), pal.warn
 		}
 		return "nothing failed", pal.good
 	case 1:
+		if c.violated == c.accepted && len(run.Info.Baseline.In(trace.BaselineFixed)) > 0 {
+			return "the baseline names violations that are fixed: take them out (retrysafe baseline update)", pal.bad
+		}
 		return fmt.Sprintf("violations of severity %s or above were found", failOn(run)), pal.bad
 	case 3:
 		if c.failed > 0 {

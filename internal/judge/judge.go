@@ -32,6 +32,8 @@ type Input struct {
 	Rules Catalogue
 	// FailOn is the least severity that makes a case fail; empty means major.
 	FailOn trace.Severity
+	// Accepted are the rules whose violations are accepted in this case: they fail nothing, and are shown as warnings.
+	Accepted map[string]trace.Accepted
 	// Allow are the codes that --allow-inconclusive names: such cases become skips. The codes unreachable
 	// and auth are never allowed, whatever it says.
 	Allow map[trace.Code]bool

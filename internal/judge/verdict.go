@@ -12,8 +12,6 @@ const (
 	exitViolations  = 1
 	exitUnjudged    = 3
 	exitInterrupted = 130
-	// ExitInterrupted is that of a run which was interrupted, whatever was seen.
-	ExitInterrupted = exitInterrupted
 )
 
 // skips reports whether a reason means that the case was not meant to run.
@@ -31,11 +29,18 @@ func conclude(in *Input, r trace.Result, why *trace.Reason) trace.Result {
 	if failOn == "" {
 		failOn = trace.Major
 	}
-	for _, f := range r.Findings {
-		if f.Severity.AtLeast(failOn) {
-			r.Verdict = trace.Fail
-			return r
+	failing := false
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if a, ok := in.Accepted[f.Rule]; ok {
+			f.Accepted = &a
+			continue
 		}
+		failing = failing || f.Severity.AtLeast(failOn)
+	}
+	if failing {
+		r.Verdict = trace.Fail
+		return r
 	}
 	switch {
 	case why == nil && len(r.Findings) == 0:
@@ -100,6 +105,9 @@ func Summarize(endpoints []trace.Endpoint) trace.Summary {
 		}
 		for j := range cases {
 			count(&s.Cases, &cases[j].Result)
+			if cases[j].Accepted() {
+				s.Accepted++
+			}
 		}
 	}
 	switch s.Verdict {
@@ -109,6 +117,20 @@ func Summarize(endpoints []trace.Endpoint) trace.Summary {
 		s.ExitCode = exitViolations
 	default:
 		s.ExitCode = exitUnjudged
+	}
+	return s
+}
+
+// Total is Summarize for a whole run, with its number of requests, that also minds what is known of the run as a whole: a strict
+// baseline with fixed entries fails it, and an interruption is an exit code of its own.
+func Total(run *trace.Run, requests int) trace.Summary {
+	s := Summarize(run.Endpoints)
+	s.Requests = requests
+	if b := run.Info.Baseline; b != nil && b.Strict && len(b.In(trace.BaselineFixed)) > 0 {
+		s.Verdict, s.ExitCode = trace.Fail, exitViolations
+	}
+	if run.Info.Interrupted {
+		s.ExitCode = exitInterrupted
 	}
 	return s
 }

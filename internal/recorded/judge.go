@@ -5,7 +5,9 @@ package recorded
 import (
 	"fmt"
 	"reflect"
+	"time"
 
+	"retrysafe/internal/baseline"
 	"retrysafe/internal/dialect"
 	"retrysafe/internal/judge"
 	"retrysafe/internal/trace"
@@ -20,6 +22,11 @@ type Terms struct {
 	Dialect string
 	// Allow are the codes of inconclusive cases that become skips; nil for the record's.
 	Allow []trace.Code
+	// Baseline is what is accepted; nil for what the record says. Now is the day that its entries may expire before. Strict fails
+	// the run for entries whose violation is not there any more.
+	Baseline *baseline.Baseline
+	Now      time.Time
+	Strict   bool
 	// Diagnoses is the catalogue of causes.
 	Diagnoses []scenarios.Diagnosis
 }
@@ -31,7 +38,7 @@ func Judge(run *trace.Run, t Terms) error {
 	if err != nil {
 		return fmt.Errorf("a scenario of the record is none for this version, use the one that wrote it (%s): %w", run.Info.Tool.Version, err)
 	}
-	j := judgement{run: run, scenarios: map[string]*scenarios.Scenario{}, rules: judge.Catalogue{}, allow: map[trace.Code]bool{}, diagnoses: t.Diagnoses}
+	j := judgement{run: run, scenarios: map[string]*scenarios.Scenario{}, rules: judge.Catalogue{}, allow: map[trace.Code]bool{}, terms: t}
 	for _, s := range list {
 		j.scenarios[s.ID] = s
 	}
@@ -61,6 +68,9 @@ func Judge(run *trace.Run, t Terms) error {
 	if j.change != nil {
 		run.Info.Notes = append(run.Info.Notes, j.change.notes...)
 	}
+	if t.Baseline != nil {
+		t.Baseline.Settle(run, t.Strict)
+	}
 	Sum(run, t.Diagnoses)
 	return nil
 }
@@ -71,7 +81,7 @@ type judgement struct {
 	scenarios map[string]*scenarios.Scenario
 	rules     judge.Catalogue
 	allow     map[trace.Code]bool
-	diagnoses []scenarios.Diagnosis
+	terms     Terms
 	// change is the change of the dialect; nil when it stays.
 	change *change
 }
@@ -92,9 +102,23 @@ func (j *judgement) endpoint(ep *trace.Endpoint) error {
 			j.change.stop(ep, before, s, c)
 		}
 		c.Result = judge.Case(judge.Input{Scenario: s, Facts: ep.Facts, Control: ep.Control, Case: c,
-			Rules: j.rules, FailOn: j.run.Info.FailOn, Allow: j.allow})
+			Rules: j.rules, FailOn: j.run.Info.FailOn, Allow: j.allow, Accepted: j.accepted(ep, c)})
 	}
 	return nil
+}
+
+// accepted are the rules whose violations are accepted in a case.
+func (j *judgement) accepted(ep *trace.Endpoint, c *trace.Case) map[string]trace.Accepted {
+	if j.terms.Baseline != nil {
+		return j.terms.Baseline.Accepted(ep.Name, c.Scenario, j.terms.Now)
+	}
+	out := map[string]trace.Accepted{}
+	for _, f := range c.Findings {
+		if f.Accepted != nil {
+			out[f.Rule] = *f.Accepted
+		}
+	}
+	return out
 }
 
 // learn has the control judged again. What kept the tool from sending it stays what it was.
@@ -112,12 +136,7 @@ func Sum(run *trace.Run, diagnoses []scenarios.Diagnosis) {
 		ep.Verdict = judge.EndpointVerdict(ep.Cases)
 		ep.Diagnoses = judge.Diagnose(diagnoses, ep.Cases)
 	}
-	sum := judge.Summarize(run.Endpoints)
-	sum.Requests = run.Summary.Requests
-	if run.Info.Interrupted {
-		sum.ExitCode = judge.ExitInterrupted
-	}
-	run.Summary = sum
+	run.Summary = judge.Total(run, run.Summary.Requests)
 }
 
 // dialectOf finds a dialect.

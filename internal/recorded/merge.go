@@ -79,6 +79,7 @@ func add(into, more *trace.Info) {
 			into.Scenarios[id] = text
 		}
 	}
+	addBaseline(into, more)
 	for _, note := range more.Notes {
 		if !slices.Contains(into.Notes, note) {
 			into.Notes = append(into.Notes, note)
@@ -132,4 +133,26 @@ func missingShards(sources []Source) (string, error) {
 	}
 	list := strings.Join(missing, ", ")
 	return "not the whole plan: shard " + list + " is missing", fmt.Errorf("shard %s is missing: name its results too, or merge what there is with --force", list)
+}
+
+// addBaseline puts what two runs show of the entries of one baseline together: each has judged some.
+func addBaseline(into, more *trace.Info) {
+	if into == more || more.Baseline == nil {
+		return
+	}
+	if into.Baseline == nil {
+		into.Baseline = more.Baseline
+		return
+	}
+	for _, e := range more.Baseline.Entries {
+		i := slices.IndexFunc(into.Baseline.Entries, func(o trace.BaselineEntry) bool {
+			return o.Endpoint == e.Endpoint && o.Scenario == e.Scenario && o.Rule == e.Rule
+		})
+		switch {
+		case i < 0:
+			into.Baseline.Entries = append(into.Baseline.Entries, e)
+		case e.State != trace.BaselineUnjudged:
+			into.Baseline.Entries[i] = e
+		}
+	}
 }

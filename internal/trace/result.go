@@ -108,6 +108,8 @@ type Finding struct {
 	// Round is the number of the round that the evidence is from; Seen in how many of the rounds it showed.
 	Round int `json:"round"`
 	Seen  int `json:"seen"`
+	// Accepted says who answers for the violation, which then fails nothing; nil for one that nobody accepts.
+	Accepted *Accepted `json:"accepted,omitempty"`
 	// Curl are the lines that repeat the evidence by hand; empty where a curl line cannot (a race, a cut connection).
 	Curl []string `json:"curl,omitempty"`
 }
@@ -178,6 +180,8 @@ type Summary struct {
 	Requests int `json:"requests"`
 	// Cases counts cases by verdict.
 	Cases Tally `json:"cases"`
+	// Accepted is how many of the cases with a warning would have failed if the baseline did not accept their violations.
+	Accepted int `json:"accepted,omitempty"`
 }
 
 // Tally counts cases by verdict.

@@ -75,6 +75,8 @@ type Info struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	// Interrupted is true when the run ended by a signal; the record holds what was seen until then.
 	Interrupted bool `json:"interrupted,omitempty"`
+	// Baseline says what became of the violations that a baseline accepts; nil without one.
+	Baseline *Baseline `json:"baseline,omitempty"`
 	// Shard says which part of the endpoints was tested; nil for all of them.
 	Shard *Shard `json:"shard,omitempty"`
 	// Merged are the ids of the runs whose records were put together; empty for one run.
