@@ -41,6 +41,8 @@ type job struct {
 	version   string
 	// baseline holds accepted violations; nil for none.
 	baseline *baseline.Baseline
+	// wanted says which scenarios run on which endpoint; nil for all on all.
+	wanted func(endpoint, scenario string) bool
 	// shard says which part of the endpoints is run; nil for all of them.
 	shard *trace.Shard
 	// ledger keeps keys from run to run; nil for none. planted are those of earlier runs that this one goes on with, and toPlant those that it
@@ -100,7 +102,7 @@ func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 	if j.outlets, err = o.reporting.outlets(rules); err != nil {
 		return nil, err
 	}
-	if err := j.selectWhat(); err != nil {
+	if err := j.selectWhat(env); err != nil {
 		return nil, err
 	}
 	if j.baseline, err = o.baselineOptions.read(rules); err != nil {
@@ -125,10 +127,10 @@ func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
 
 func (j *job) clock() trace.Nanos { return trace.Nanos(max(1, time.Since(j.start))) }
 
-// config is what the engine needs.
-func (j *job) config(seed, runID string) engine.Config {
+// config is what the engine needs. Stop ends the run early.
+func (j *job) config(seed, runID string, stop context.CancelCauseFunc) engine.Config {
 	return engine.Config{
-		Plan: j.plan, Endpoints: j.endpoints, Control: j.control, Scenarios: j.scenarios,
+		Plan: j.plan, Endpoints: j.endpoints, Control: j.control, Scenarios: j.scenarios, Wanted: j.wanted,
 		Client: j.client, Sinks: j.sinks, Clock: j.clock, Redactor: j.redactor, Seed: seed, RunID: runID,
 		UserAgent:    "retrysafe/" + j.version,
 		Effort:       j.effort,
@@ -158,6 +160,9 @@ func (j *job) config(seed, runID string) engine.Config {
 		OnStart: j.onStart,
 		OnCase: func(ep *trace.Endpoint, c *trace.Case) {
 			j.judge(ep, c)
+			if j.opts.failFast && c.Verdict == trace.Fail {
+				stop(engine.FailFast{Endpoint: ep.Name, Scenario: c.Scenario})
+			}
 			if j.onCase != nil {
 				j.onCase(ep, c)
 			}
@@ -188,14 +193,16 @@ func (j *job) execute(ctx context.Context) *trace.Run {
 	if seed == "" {
 		seed = randomHex(8)
 	}
-	cfg := j.config(seed, id)
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	cfg := j.config(seed, id, stop)
 	r := &trace.Run{Schema: trace.SchemaV1, Info: j.info(id, seed)}
 	if j.onBegin != nil {
 		j.onBegin(r.Info)
 	}
 	out := newOutcome(j)
 	cfg.OnEndpoint = out.add
-	engine.Run(ctx, cfg)
+	engine.Run(running, cfg)
 	r.Endpoints = out.endpoints
 	r.Info.Interrupted = ctx.Err() != nil
 	if j.baseline != nil {
@@ -232,13 +239,38 @@ func (j *job) info(id, seed string) trace.Info {
 func (j *job) began(info trace.Info) (*trace.Run, []trace.Case) {
 	r := &trace.Run{Schema: trace.SchemaV1, Info: info}
 	for i := range j.endpoints {
-		r.Endpoints = append(r.Endpoints, engine.Describe(j.plan, &j.endpoints[i]))
+		ep := engine.Describe(j.plan, &j.endpoints[i])
+		if j.wanted != nil {
+			ep.Cases = skeletons(j.scenariosOf(ep.Name))
+		}
+		r.Endpoints = append(r.Endpoints, ep)
 	}
-	var cases []trace.Case
-	for _, s := range j.scenarios {
+	return r, skeletons(j.scenarios)
+}
+
+func skeletons(list []*scenarios.Scenario) []trace.Case {
+	cases := []trace.Case{}
+	for _, s := range list {
 		cases = append(cases, trace.Case{Scenario: s.ID, Title: s.Title, OnControl: s.Control || s.OnControl})
 	}
-	return r, cases
+	return cases
+}
+
+// scenariosOf are those that run on an endpoint.
+func (j *job) scenariosOf(endpoint string) []*scenarios.Scenario {
+	if j.wanted == nil {
+		return j.scenarios
+	}
+	return slices.DeleteFunc(slices.Clone(j.scenarios), func(s *scenarios.Scenario) bool { return !j.wanted(endpoint, s.ID) })
+}
+
+// estimates are the worst cases of what the run does to each endpoint.
+func (j *job) estimates() []engine.Estimate {
+	var out []engine.Estimate
+	for i := range j.endpoints {
+		out = append(out, engine.EstimateRun(j.plan, j.endpoints[i:i+1], j.control, j.scenariosOf(j.endpoints[i].Name), j.effort, j.opts.disruptive)...)
+	}
+	return out
 }
 
 // severities are those of the whole catalogue, by rule.

@@ -28,6 +28,9 @@ type runOptions struct {
 	baselineOptions
 	scenarios, endpoints []string
 	labels               []string
+	rules, tags          []string
+	onlyFailed           string
+	failFast, list       bool
 	effort               string
 	detectWindow         time.Duration
 	failOn               string
@@ -56,7 +59,9 @@ func (o *runOptions) flags(c *cobra.Command) {
 	o.wireOptions.flags(c)
 	f := c.Flags()
 	o.reporting.flags(f)
-	f.StringSliceVar(&o.scenarios, "scenario", nil, "run only these scenarios (ids, repeatable)")
+	f.StringSliceVar(&o.scenarios, "scenario", nil, "run only these scenarios (ids or patterns such as 'same-key-*', repeatable)")
+	f.StringSliceVar(&o.rules, "rule", nil, "run only scenarios that can find one of these rules broken (ids or patterns, repeatable)")
+	f.BoolVar(&o.failFast, "fail-fast", false, "end the run at the first case that fails; the others are skipped")
 	f.StringArrayVar(&o.labels, "label", nil, "something that every report says of the run, as NAME=VALUE, such as commit=4f2a1c or by=ada (repeatable)")
 	f.StringVar(&o.effort, "effort", "standard", "how hard to look: smoke, standard or deep")
 	f.DurationVar(&o.detectWindow, "detect-window", 0, "go on until a race window this wide (such as 100us) would have been seen with 99 %, or the budget ends")

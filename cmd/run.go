@@ -37,7 +37,10 @@ or one above it, up to the one that holds .git.`,
 			if err != nil {
 				return err
 			}
-			if o.dryRun {
+			switch {
+			case o.list:
+				return list(env, j)
+			case o.dryRun:
 				return dryRun(env, j)
 			}
 			return runAndReport(c.Context(), env, j, opts)
@@ -48,7 +51,10 @@ or one above it, up to the one that holds .git.`,
 	c.Flags().IntVar(&o.parallel, "parallel", engine.DefaultParallel, "how many endpoints are under way at once; one sends at a time, the others wait meanwhile")
 	o.baselineOptions.flags(c.Flags())
 	c.Flags().StringVar(&o.shard, "shard", "", "test one of several parts of the endpoints, as I/N; `retrysafe report` merges the results of all N")
-	c.Flags().StringSliceVar(&o.endpoints, "endpoint", nil, "test only these endpoints (names, repeatable)")
+	c.Flags().StringSliceVar(&o.endpoints, "endpoint", nil, "test only these endpoints (names or patterns such as 'create *', repeatable)")
+	c.Flags().StringSliceVar(&o.tags, "tag", nil, "test only endpoints with one of these `tags` in the plan (names or patterns, repeatable)")
+	c.Flags().StringVar(&o.onlyFailed, "only-failed", "", "run only the cases that failed or could not be judged in this results document")
+	c.Flags().BoolVar(&o.list, "list", false, "list what would run: endpoint, scenario, and why it is skipped, with tabs between; send nothing")
 	return c
 }
 
@@ -77,7 +83,7 @@ func announce(env Env, j *job) {
 		return
 	}
 	requests, waits, all := 0, time.Duration(0), time.Duration(0)
-	for _, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios, j.effort, j.opts.disruptive) {
+	for _, e := range j.estimates() {
 		requests += e.Requests
 		waits, all = max(waits, e.Waits), all+e.Waits
 	}
@@ -102,17 +108,32 @@ func dryRun(env Env, j *job) error {
 	for _, s := range j.plan.Sinks() {
 		fmt.Fprintf(env.Stdout, "the sink %s would listen on %s://%s\n", s.Name, s.Kind(), s.Address())
 	}
-	for i, e := range engine.EstimateRun(j.plan, j.endpoints, j.control, j.scenarios, j.effort, j.opts.disruptive) {
+	for i, e := range j.estimates() {
 		ep := &j.endpoints[i]
 		fmt.Fprintf(env.Stdout, "\n%s (%s)\n", ep.Name, ep.Request)
 		fmt.Fprintf(env.Stdout, "  up to %s, set-up included, %s of waiting\n", count(e.Requests, "request"), e.Waits.Round(time.Second))
 		fmt.Fprintf(env.Stdout, "  up to %s if nothing is deduplicated\n", count(e.Creations, "creation"))
-		for _, s := range j.scenarios {
+		for _, s := range j.scenariosOf(ep.Name) {
 			if why := engine.Unmet(j.plan, ep, s, j.effort, j.opts.disruptive); why != nil {
 				fmt.Fprintf(env.Stdout, "  - %s: skipped, %s\n", s.ID, why.Detail)
 				continue
 			}
 			fmt.Fprintf(env.Stdout, "  + %s: %s\n", s.ID, s.Title)
+		}
+	}
+	return nil
+}
+
+// list says case by case what would run, for people and for scripts, and sends nothing.
+func list(env Env, j *job) error {
+	for i := range j.endpoints {
+		ep := &j.endpoints[i]
+		for _, s := range j.scenariosOf(ep.Name) {
+			what := "run"
+			if why := engine.Unmet(j.plan, ep, s, j.effort, j.opts.disruptive); why != nil {
+				what = fmt.Sprintf("skip\t%s: %s", why.Code, why.Detail)
+			}
+			fmt.Fprintf(env.Stdout, "%s\t%s\t%s\n", ep.Name, s.ID, what)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"retrysafe/internal/judge"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/strict"
 	"retrysafe/internal/trace"
@@ -15,7 +16,7 @@ import (
 
 // selectWhat finds the scenarios and endpoints to run. A name that matches nothing is an error: a run
 // that silently tests less than it was asked for must not look green.
-func (j *job) selectWhat() error {
+func (j *job) selectWhat(env Env) error {
 	all, err := loadScenarios(j.plan)
 	if err != nil {
 		return err
@@ -25,14 +26,106 @@ func (j *job) selectWhat() error {
 			j.control = s
 		}
 	}
-	if j.scenarios, err = pick(all, j.opts.scenarios, "scenario", listScenarios, func(s *scenarios.Scenario) string { return s.ID }); err != nil {
+	if j.scenarios, err = j.selectScenarios(all); err != nil {
 		return err
 	}
-	j.endpoints, err = pick(j.plan.Endpoints, j.opts.endpoints, "endpoint", "retrysafe run --dry-run", func(e plan.Endpoint) string { return e.Name })
+	if j.endpoints, err = j.selectEndpoints(); err != nil {
+		return err
+	}
+	if err := j.selectShard(); err != nil {
+		return err
+	}
+	return j.selectFailed(env, all)
+}
+
+// selectScenarios are those that --scenario names, as far as they can find what --rule names.
+func (j *job) selectScenarios(all []*scenarios.Scenario) ([]*scenarios.Scenario, error) {
+	chosen, err := pick(all, j.opts.scenarios, "scenario", listScenarios, func(s *scenarios.Scenario) []string { return []string{s.ID} })
+	if err != nil || len(j.opts.rules) == 0 {
+		return chosen, err
+	}
+	if _, err := pick(j.outlets.rules, j.opts.rules, "rule", listExplanations, func(r scenarios.Rule) []string { return []string{r.ID} }); err != nil {
+		return nil, err
+	}
+	finding, err := pick(all, j.opts.rules, "rule", listScenarios, judge.Finds)
+	if err != nil {
+		return nil, usagef("", "--rule %s: no scenario can find it", strings.Join(j.opts.rules, ","))
+	}
+	return both(chosen, finding, "--scenario and --rule")
+}
+
+// selectEndpoints are those that --endpoint names, as far as they have a tag that --tag names.
+func (j *job) selectEndpoints() ([]plan.Endpoint, error) {
+	all := make([]*plan.Endpoint, len(j.plan.Endpoints))
+	for i := range all {
+		all[i] = &j.plan.Endpoints[i]
+	}
+	chosen, err := pick(all, j.opts.endpoints, "endpoint", listEndpoints, func(e *plan.Endpoint) []string { return []string{e.Name} })
+	if err != nil {
+		return nil, err
+	}
+	tagged, err := pick(all, j.opts.tags, "tag", listEndpoints, func(e *plan.Endpoint) []string { return e.Tags })
+	if err != nil {
+		return nil, err
+	}
+	if chosen, err = both(chosen, tagged, "--endpoint and --tag"); err != nil {
+		return nil, err
+	}
+	out := make([]plan.Endpoint, len(chosen))
+	for i, e := range chosen {
+		out[i] = *e
+	}
+	return out, nil
+}
+
+// both are the items of one selection that are in the other too; an error when there are none.
+func both[T comparable](a, b []T, flags string) ([]T, error) {
+	out := slices.DeleteFunc(slices.Clone(a), func(item T) bool { return !slices.Contains(b, item) })
+	if len(out) == 0 {
+		return nil, usagef("", "%s together match nothing: each matches something, but nothing matches both", flags)
+	}
+	return out, nil
+}
+
+// selectFailed keeps the cases that failed or could not be judged in the record that --only-failed names.
+func (j *job) selectFailed(env Env, all []*scenarios.Scenario) error {
+	file := j.opts.onlyFailed
+	if file == "" {
+		return nil
+	}
+	r, err := readResults(env, file, nil)
 	if err != nil {
 		return err
 	}
-	return j.selectShard()
+	failed, n := map[trace.Symptom]bool{}, 0
+	for i := range r.Endpoints {
+		name := r.Endpoints[i].Name
+		for _, c := range r.Endpoints[i].Cases {
+			if !slices.Contains([]trace.Verdict{trace.Fail, trace.Inconclusive, trace.Error}, c.Verdict) {
+				continue
+			}
+			n++
+			switch {
+			case !slices.ContainsFunc(j.plan.Endpoints, func(e plan.Endpoint) bool { return e.Name == name }):
+				return usagef("", "--only-failed: in %s %s failed on endpoint %q, which the plan does not have", file, c.Scenario, name)
+			case !slices.ContainsFunc(all, func(s *scenarios.Scenario) bool { return s.ID == c.Scenario }):
+				return usagef("", "--only-failed: in %s scenario %q failed, which this version and the plan do not have", file, c.Scenario)
+			}
+			failed[trace.Symptom{Rule: name, Scenario: c.Scenario}] = true
+		}
+	}
+	if n == 0 {
+		return usagef("", "--only-failed: nothing failed in %s, and everything that ran could be judged", file)
+	}
+	j.wanted = func(endpoint, scenario string) bool { return failed[trace.Symptom{Rule: endpoint, Scenario: scenario}] }
+	j.endpoints = slices.DeleteFunc(slices.Clone(j.endpoints), func(e plan.Endpoint) bool { return len(j.scenariosOf(e.Name)) == 0 })
+	j.scenarios = slices.DeleteFunc(slices.Clone(j.scenarios), func(s *scenarios.Scenario) bool {
+		return !slices.ContainsFunc(j.endpoints, func(e plan.Endpoint) bool { return j.wanted(e.Name, s.ID) })
+	})
+	if len(j.endpoints) == 0 {
+		return usagef("", "--only-failed: %s failed in %s, none of them is among the selected ones", count(n, "case"), file)
+	}
+	return nil
 }
 
 // selectShard keeps the endpoints of the part that --shard names.
@@ -87,30 +180,34 @@ func planError(err error) error {
 	return usagef("", "%s", err)
 }
 
-// pick gives the items whose names match one of the patterns (shell globs), in the order of the items; all
+// pick gives the items of which a name matches one of the patterns (shell globs), in the order of the items; all
 // when there are no patterns. List is the command that shows the names.
-func pick[T any](items []T, patterns []string, noun, list string, name func(T) string) ([]T, error) {
+func pick[T any](items []T, patterns []string, noun, list string, names func(T) []string) ([]T, error) {
 	if len(patterns) == 0 {
 		return items, nil
 	}
-	var names []string
+	var known []string
 	for _, it := range items {
-		names = append(names, name(it))
+		for _, n := range names(it) {
+			if !slices.Contains(known, n) {
+				known = append(known, n)
+			}
+		}
 	}
 	chosen := make([]bool, len(items))
 	for _, p := range patterns {
 		hit := false
-		for i, n := range names {
-			ok, err := path.Match(p, n)
+		for i, it := range items {
+			ok, err := matches(p, names(it))
 			if err != nil {
 				return nil, usagef("", "--%s %q: %s", noun, p, err)
 			}
-			if ok || n == p {
+			if ok {
 				chosen[i], hit = true, true
 			}
 		}
 		if !hit {
-			return nil, usagef(list, "--%s %q matches nothing%s", noun, p, strict.Suggestion(p, names))
+			return nil, usagef(list, "--%s %q matches nothing%s", noun, p, strict.Suggestion(p, known))
 		}
 	}
 	var out []T
@@ -122,9 +219,21 @@ func pick[T any](items []T, patterns []string, noun, list string, name func(T) s
 	return out, nil
 }
 
+// matches reports whether a pattern is or matches one of some names.
+func matches(pattern string, names []string) (bool, error) {
+	for _, n := range names {
+		if ok, err := path.Match(pattern, n); err != nil || ok || n == pattern {
+			return ok || n == pattern, err
+		}
+	}
+	_, err := path.Match(pattern, "")
+	return false, err
+}
+
 // The commands that show all names of a kind.
 const (
 	listScenarios    = "retrysafe scenarios"
+	listEndpoints    = "retrysafe run --dry-run"
 	listExplanations = "retrysafe explain"
 )
 

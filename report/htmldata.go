@@ -257,7 +257,7 @@ func (c *collector) endpoint(ep *trace.Endpoint) dataEndpoint {
 	for i := range ep.Diagnoses {
 		d := &ep.Diagnoses[i]
 		one := dataDiagnosis{ID: c.texts.of(d.ID), Title: c.texts.of(d.Title), Why: c.texts.of(d.Why), Fix: c.texts.of(d.Fix), Example: c.texts.of(strings.TrimRight(d.Example, "\n"))}
-		for _, s := range symptomsOf(ep, d) {
+		for _, s := range symptomsOf(c.run, ep, d) {
 			symptom := dataSymptom{Rule: c.texts.of(s.rule), Grade: c.texts.of(string(s.worst))}
 			for _, id := range s.scenarios {
 				symptom.Scenarios = append(symptom.Scenarios, c.texts.of(id))

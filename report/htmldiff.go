@@ -16,7 +16,7 @@ import (
 type bodyLine struct {
 	// place is the JSONPath of what the line shows, or the number of the line in a body that is no JSON; empty for a closing bracket.
 	place string
-	// value is what is compared: a JSON value, or the line. An opening bracket stands for an object or a list.
+	// value is what is sideBySide: a JSON value, or the line. An opening bracket stands for an object or a list.
 	value string
 	text  string
 }
@@ -40,8 +40,8 @@ func bodyLines(b trace.Body) []bodyLine {
 	return out
 }
 
-// mostJSON is up to how many bytes, and mostIndent up to how many columns of indentation, a body is compared by its fields. Others are
-// compared by their lines.
+// mostJSON is up to how many bytes, and mostIndent up to how many columns of indentation, a body is sideBySide by its fields. Others are
+// sideBySide by their lines.
 const (
 	mostJSON   = 1 << 18
 	mostIndent = 200
@@ -140,16 +140,16 @@ type difference struct {
 	volatile bool
 }
 
-// compared are two answers side by side.
-type compared struct {
+// sideBySide is what two answers differ in.
+type sideBySide struct {
 	differences []difference
 	// lines and headers are the indices of those of this answer that the other has not.
 	lines, headers []int
 }
 
 // compareAnswers says in what an answer differs from another one. An exchange without an answer has none to compare.
-func compareAnswers(facts *trace.Facts, here, there *trace.Response) compared {
-	var c compared
+func compareAnswers(facts *trace.Facts, here, there *trace.Response) sideBySide {
+	var c sideBySide
 	if here.Status != there.Status {
 		c.differences = append(c.differences, difference{where: "status", here: fmt.Sprint(here.Status), there: fmt.Sprint(there.Status)})
 	}
@@ -158,7 +158,7 @@ func compareAnswers(facts *trace.Facts, here, there *trace.Response) compared {
 	return c
 }
 
-func (c *compared) compareHeaders(facts *trace.Facts, here, there []trace.Header) {
+func (c *sideBySide) compareHeaders(facts *trace.Facts, here, there []trace.Header) {
 	mine, others := headerValues(here), headerValues(there)
 	for i, h := range here {
 		name := strings.ToLower(h.Name)
@@ -198,7 +198,7 @@ func mayDiffer(facts *trace.Facts, name string) bool {
 	return slices.ContainsFunc([]string{"Date", "Age", "Connection", "Keep-Alive", "Content-Length"}, same) || slices.ContainsFunc(facts.IgnoreHeaders, same)
 }
 
-func (c *compared) compareBodies(a, b trace.Body) {
+func (c *sideBySide) compareBodies(a, b trace.Body) {
 	here, there := bodyLines(a), bodyLines(b)
 	mine, others := valuesOf(here), valuesOf(there)
 	n := len(c.differences)

@@ -56,9 +56,9 @@ type PartialBegin struct {
 
 // Began is a run that has begun.
 type Began struct {
-	// Run has every endpoint without its cases.
+	// Run has every endpoint without its cases, or with skeletons of them where they are not Cases.
 	Run trace.Run `json:"run"`
-	// Cases are those that each endpoint was to have, as skeletons.
+	// Cases are those that endpoints were to have, as skeletons.
 	Cases []trace.Case `json:"cases"`
 }
 

@@ -99,7 +99,11 @@ func readPartial(text []byte) (*trace.Run, error) {
 		return nil, fmt.Errorf("partial record: expected schema %q, found %q; use the version of retrysafe that wrote it", trace.SchemaV1, run.Schema)
 	}
 	for i := range run.Endpoints {
-		run.Endpoints[i].Cases = unfinished(begin.Began.Cases)
+		list := run.Endpoints[i].Cases
+		if list == nil {
+			list = begin.Began.Cases
+		}
+		run.Endpoints[i].Cases = unfinished(list)
 	}
 	for n, line := range lines[1:] {
 		var part struct {

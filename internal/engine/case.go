@@ -94,7 +94,11 @@ func (c *caseRun) run(ctx context.Context) {
 	}
 	c.record()
 	c.t.Ended = c.e.Clock()
-	if why := c.e.ended(ctx, "while the case was under way"); why != nil {
+	when := "while the case was under way"
+	if len(c.rounds) == 0 {
+		when = "before the case began"
+	}
+	if why := c.e.ended(ctx, when); why != nil {
 		c.t.Stop = why
 	}
 }

@@ -109,12 +109,21 @@ func (e *endpointRun) inOrder() []*caseRun {
 
 // list makes the record of every case and says which need no requests.
 func (e *endpointRun) list() {
-	e.t.Cases = make([]trace.Case, len(e.Scenarios))
-	for i, s := range e.Scenarios {
+	wanted := e.wanted()
+	e.t.Cases = make([]trace.Case, len(wanted))
+	for i, s := range wanted {
 		c := &caseRun{e: e, s: s, t: &e.t.Cases[i]}
 		*c.t = trace.Case{Scenario: s.ID, Title: s.Title, OnControl: s.Control || s.OnControl, Stop: cmp.Or(e.unmet(s), e.unplanted(s))}
 		e.cases = append(e.cases, c)
 	}
+}
+
+// wanted are the scenarios that run on the endpoint.
+func (e *endpointRun) wanted() []*scenarios.Scenario {
+	if e.Wanted == nil {
+		return e.Scenarios
+	}
+	return slices.DeleteFunc(slices.Clone(e.Scenarios), func(s *scenarios.Scenario) bool { return !e.Wanted(e.t.Name, s.ID) })
 }
 
 // skipAll stops the cases that would run; nil stops none.

@@ -59,7 +59,9 @@ type Config struct {
 	// Control is the scenario whose rounds are the control; Scenarios are the ones to run, which may hold it.
 	Control   *scenarios.Scenario
 	Scenarios []*scenarios.Scenario
-	Client    *fire.Client
+	// Wanted says which of the scenarios run on which endpoint; nil for all on all.
+	Wanted func(endpoint, scenario string) bool
+	Client *fire.Client
 	// Sinks are the plan's, listening; nil when it has none.
 	Sinks    *sink.Set
 	Clock    fire.Clock

@@ -12,8 +12,9 @@ import (
 // end has a last look at the counters when some time has passed since the last request, so that an effect that came late
 // is still seen, and then removes what the endpoint made where the plan says how. After ends later than ctx does.
 func (e *endpointRun) end(ctx, after context.Context) Ended {
+	_, fast := failedFast(ctx)
 	up := timeUp(ctx)
-	if up {
+	if up || fast {
 		ctx = after // a pass that nobody looked at again is none
 	}
 	if last := e.lastCounted(); last > 0 {

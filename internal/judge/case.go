@@ -76,7 +76,7 @@ func Repeat(in Input, r *trace.Round) *trace.Reason {
 func unfit(in *Input) *trace.Reason {
 	stop := in.Case.Stop
 	switch {
-	case stop != nil && skips(stop.Code):
+	case stop != nil && in.leftOut(stop.Code):
 		return stop
 	case in.Control == nil && stop != nil:
 		return stop

@@ -44,7 +44,7 @@ func intermediary(x *trace.Exchange) *trace.Reason {
 // when there is none.
 func weightiest(reasons []trace.Reason) *trace.Reason {
 	for _, code := range []trace.Code{
-		trace.Interrupted, trace.OutOfBudget, trace.Unreachable, trace.Auth, trace.ControlUnsound, trace.SetupFailed, trace.CutOff,
+		trace.Interrupted, trace.FailFast, trace.OutOfBudget, trace.Unreachable, trace.Auth, trace.ControlUnsound, trace.SetupFailed, trace.CutOff,
 		trace.FromIntermediary, trace.StillBusy, trace.Timeout, trace.CounterNoise, trace.CounterUnreadable,
 		trace.LifetimeExceeded, trace.Assumption, trace.NoOverlap,
 	} {

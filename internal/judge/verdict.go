@@ -23,6 +23,12 @@ func skips(c trace.Code) bool {
 	return false
 }
 
+// leftOut reports whether a reason means that the case was not meant to run, or had not begun when the run ended at its first
+// failure.
+func (in *Input) leftOut(c trace.Code) bool {
+	return skips(c) || c == trace.FailFast && len(in.Case.Trace) == 0
+}
+
 // conclude gives the verdict of a result whose findings are known: fail, then inconclusive, then warn, then pass.
 func conclude(in *Input, r trace.Result, why *trace.Reason) trace.Result {
 	failOn := in.FailOn
@@ -54,7 +60,7 @@ func conclude(in *Input, r trace.Result, why *trace.Reason) trace.Result {
 	switch {
 	case skips(why.Code) && slices.Contains(in.Facts.Require, in.Scenario.ID):
 		r.Verdict, r.Detail = trace.Fail, "the plan requires this scenario, but it was skipped: "+why.Detail
-	case skips(why.Code):
+	case in.leftOut(why.Code):
 		r.Verdict = trace.Skip
 	case in.Allow[why.Code] && why.Code.Allowable():
 		r.Verdict, r.Reason = trace.Skip, trace.Allowed

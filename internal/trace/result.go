@@ -243,6 +243,8 @@ const (
 	NoEvidence Code = "no-evidence"
 	// Interrupted: the run ended before the case did.
 	Interrupted Code = "interrupted"
+	// FailFast: the run ended at its first failing case, as the user wanted. A case that had not begun is skipped.
+	FailFast Code = "fail-fast"
 )
 
 // The codes of skipped cases.
@@ -280,5 +282,5 @@ const CannotCarry = "the dialect cannot carry the keys of this scenario: "
 // InconclusiveCodes lists the codes that an inconclusive case can have.
 func InconclusiveCodes() []Code {
 	return []Code{Unreachable, CutOff, Auth, ControlUnsound, NoOverlap, CounterNoise, CounterUnreadable, SetupFailed,
-		FromIntermediary, StillBusy, OutOfBudget, Timeout, LifetimeExceeded, Assumption, NoEvidence, Interrupted}
+		FromIntermediary, StillBusy, OutOfBudget, Timeout, LifetimeExceeded, Assumption, NoEvidence, Interrupted, FailFast}
 }
