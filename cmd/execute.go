@@ -290,15 +290,27 @@ func randomHex(n int) string {
 
 // runAndReport runs a job with its reports and gives the error that stands for the exit code.
 func runAndReport(ctx context.Context, env Env, j *job, look report.Options) error {
-	if err := j.listen(env); err != nil {
+	r, err := runJob(ctx, env, j, look)
+	if err != nil {
 		return err
+	}
+	if r.Summary.ExitCode != ExitOK {
+		return exitError(r.Summary.ExitCode)
+	}
+	return nil
+}
+
+// runJob runs a job and writes its reports.
+func runJob(ctx context.Context, env Env, j *job, look report.Options) (*trace.Run, error) {
+	if err := j.listen(env); err != nil {
+		return nil, err
 	}
 	defer j.sinks.Close()
 	var doc *report.JSONWriter
 	var err, streamErr error
 	if j.json != "" {
 		if doc, err = report.NewJSON(j.json, env.Stdout); err != nil {
-			return usagef("", "%s", err)
+			return nil, usagef("", "%s", err)
 		}
 		keep := func(err error) {
 			if streamErr == nil {
@@ -313,7 +325,7 @@ func runAndReport(ctx context.Context, env Env, j *job, look report.Options) err
 		if doc != nil {
 			_ = doc.Abort() // there is nothing in it
 		}
-		return err
+		return nil, err
 	}
 	announce(env, j)
 	progress := newProgress(env, j, look)
@@ -325,13 +337,7 @@ func runAndReport(ctx context.Context, env Env, j *job, look report.Options) err
 	}
 	err = j.outlets.write(env, r, look, doc)
 	j.tellCleanUp(env)
-	if err := cmp.Or(err, j.closeLedger()); err != nil {
-		return err
-	}
-	if r.Summary.ExitCode != ExitOK {
-		return exitError(r.Summary.ExitCode)
-	}
-	return nil
+	return r, cmp.Or(err, j.closeLedger())
 }
 
 // listen opens the plan's sinks.

@@ -69,12 +69,17 @@ func (s *outlets) write(env Env, r *trace.Run, look report.Options, doc *report.
 		return failed
 	}
 	out := env.Stdout
-	if s.json == "-" || slices.ContainsFunc(s.outputs, func(o output) bool { return o.path == "-" }) {
+	if s.toStderr() {
 		out = env.Stderr
 	}
 	look.Rules, look.Reasons, look.Verbose = s.rules, s.reasons, s.verbose
 	look.Fields = report.PlanFields{Plan: plan.Fields(), Endpoint: plan.EndpointFields()}
 	return cmp.Or(failed, report.Terminal(out, r, look))
+}
+
+// toStderr reports whether standard output is taken by another report than the terminal's.
+func (s *outlets) toStderr() bool {
+	return s.json == "-" || slices.ContainsFunc(s.outputs, func(o output) bool { return o.path == "-" })
 }
 
 // output is a report that was asked for besides the terminal's.

@@ -198,7 +198,7 @@ func pick[T any](items []T, patterns []string, noun, list string, names func(T) 
 	for _, p := range patterns {
 		hit := false
 		for i, it := range items {
-			ok, err := matches(p, names(it))
+			ok, err := matches(p, slices.Contains(known, p), names(it))
 			if err != nil {
 				return nil, usagef("", "--%s %q: %s", noun, p, err)
 			}
@@ -219,15 +219,16 @@ func pick[T any](items []T, patterns []string, noun, list string, names func(T) 
 	return out, nil
 }
 
-// matches reports whether a pattern is or matches one of some names.
-func matches(pattern string, names []string) (bool, error) {
-	for _, n := range names {
-		if ok, err := path.Match(pattern, n); err != nil || ok || n == pattern {
-			return ok || n == pattern, err
-		}
+// matches reports whether one of some names is the pattern, where that is a name, or else matches it.
+func matches(pattern string, exact bool, names []string) (bool, error) {
+	if exact {
+		return slices.Contains(names, pattern), nil
 	}
 	_, err := path.Match(pattern, "")
-	return false, err
+	return err == nil && slices.ContainsFunc(names, func(n string) bool {
+		ok, _ := path.Match(pattern, n)
+		return ok
+	}), err
 }
 
 // The commands that show all names of a kind.
