@@ -96,14 +96,16 @@ type (
 		More int `json:"more,omitempty"`
 	}
 	dataFinding struct {
-		Rule     int         `json:"rule"`
-		Title    int         `json:"title"`
-		Fails    bool        `json:"fails,omitempty"`
-		Severity int         `json:"severity"`
-		Message  int         `json:"message"`
-		Expected int         `json:"expected"`
-		Actual   int         `json:"actual"`
-		Seen     int         `json:"seen,omitempty"`
+		Rule     int  `json:"rule"`
+		Title    int  `json:"title"`
+		Fails    bool `json:"fails,omitempty"`
+		Severity int  `json:"severity"`
+		Message  int  `json:"message"`
+		Expected int  `json:"expected"`
+		Actual   int  `json:"actual"`
+		Seen     int  `json:"seen,omitempty"`
+		// Accepted says why the violation is known and does not fail the run.
+		Accepted int         `json:"accepted,omitempty"`
 		Counts   []dataCount `json:"counts,omitempty"`
 		// Cause is the index of the diagnosis, from 1; 0 for none. Why and Fix are then left to it.
 		Cause int   `json:"cause,omitempty"`
@@ -296,8 +298,8 @@ const longText = 2000
 
 func (c *collector) finding(ep *trace.Endpoint, k *trace.Case, f *trace.Finding) dataFinding {
 	t, rule := c.texts, ruleOf(c.rules, f.Rule)
-	out := dataFinding{Rule: t.of(f.Rule), Title: t.of(rule.Title), Severity: t.of(string(f.Severity)), Fails: f.Severity.AtLeast(failOn(c.run)),
-		Message: t.of(limit(f.Message, longText)), Expected: t.of(limit(f.Expected, longText)), Actual: t.of(limit(f.Actual, longText)), Seen: t.of(seenIn(k, f))}
+	out := dataFinding{Rule: t.of(f.Rule), Title: t.of(rule.Title), Severity: t.of(string(f.Severity)), Fails: fails(c.run, f),
+		Message: t.of(limit(f.Message, longText)), Expected: t.of(limit(f.Expected, longText)), Actual: t.of(limit(f.Actual, longText)), Seen: t.of(seenIn(k, f)), Accepted: t.of(acceptance(f))}
 	for _, name := range slices.Sorted(maps.Keys(f.Counts)) {
 		n := f.Counts[name]
 		out.Counts = append(out.Counts, dataCount{t.of(name), n.Before, n.After, n.Expected})

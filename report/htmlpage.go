@@ -240,7 +240,7 @@ func (page *htmlPage) endpoint(run *trace.Run, ep *trace.Endpoint, id string, ru
 	out.Causes = strings.Join(causes, "; ")
 	for _, found := range findingsOf(ep) {
 		v := verdictMark(trace.Fail)
-		if !found.f.Severity.AtLeast(failOn(run)) {
+		if !fails(run, found.f) {
 			v = verdictMark(trace.Warn)
 		}
 		f := htmlFinding{v, fmt.Sprintf("%s %s in %s", found.f.Severity, found.f.Rule, found.c.Scenario), limit(oneLine(found.f.Message), 200)}

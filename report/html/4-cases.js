@@ -6,7 +6,7 @@ function finding(f, section, data) {
   return el("div", { class: "finding " + (f.fails ? "fail" : "warn") },
     el("h5", {}, verdict(f.fails ? "fail" : "warn", T(f.severity)), " ", T(f.rule)),
     T(f.title) && el("p", {}, el("strong", {}, T(f.title))), el("p", {}, T(f.message)),
-    pairs([["expected", T(f.expected)], ["actual", T(f.actual)], ["rounds", T(f.seen)],
+    pairs([["expected", T(f.expected)], ["actual", T(f.actual)], ["accepted", T(f.accepted)], ["rounds", T(f.seen)],
       ["diagnosis", cause && el("a", { href: "#" + section.id + "/diagnosis/" + slug(T(cause.id)) }, T(cause.title))], ["why", T(f.why)], ["fix", T(f.fix)]]),
     counts.length > 0 && table("Counts of " + T(f.rule), ["Counter", "^before", "^after", "^expected"], counts),
     f.curl && [el("p", {}, "By hand:"), f.curl.map((line) => copyable(T(line)))]);
