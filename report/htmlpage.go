@@ -156,6 +156,12 @@ func factsOf(run *trace.Run) []htmlFact {
 			facts = append(facts, htmlFact{"Label " + name, info.Labels[name]})
 		}
 	}
+	if info.Baseline != nil {
+		facts = append(facts, htmlFact{"Baseline", baselineNote(info.Baseline)})
+	}
+	if len(info.Merged) > 0 {
+		facts = append(facts, htmlFact{"Merged from", strings.Join(info.Merged, ", ")})
+	}
 	for i := range facts {
 		facts[i].Value = oneLine(facts[i].Value)
 	}
@@ -163,8 +169,14 @@ func factsOf(run *trace.Run) []htmlFact {
 }
 
 func (page *htmlPage) notes(run *trace.Run, c coverage, evidence string) {
-	if run.Info.Interrupted {
-		page.Notes = append(page.Notes, "Interrupted: the report shows what was seen until then.")
+	for _, note := range notes(&run.Info) {
+		page.Notes = append(page.Notes, sentence(oneLine(note)))
+	}
+	for _, e := range run.Info.Baseline.In(trace.BaselineExpired) {
+		page.Notes = append(page.Notes, "Accepted until "+oneLine(e.Expires)+", and still there: "+entry(e)+".")
+	}
+	for _, e := range run.Info.Baseline.In(trace.BaselineFixed) {
+		page.Notes = append(page.Notes, "In the baseline, and fixed: "+entry(e)+".")
 	}
 	if c.uncounted > 0 {
 		page.Notes = append(page.Notes, sentence(uncountedNote(c)))

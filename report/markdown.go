@@ -25,11 +25,8 @@ func Markdown(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 	if text := labels(&run.Info); text != "" {
 		fmt.Fprintf(&b, "Labels: %s.\n\n", mdText(text))
 	}
-	if run.Info.Interrupted {
-		b.WriteString("**Interrupted:** the report shows what was seen until then.\n\n")
-	}
-	for _, note := range run.Info.Notes {
-		fmt.Fprintf(&b, "**Note:** %s\n\n", mdText(note))
+	for _, note := range notes(&run.Info) {
+		fmt.Fprintf(&b, "**Note:** %s\n\n", mdText(sentence(note)))
 	}
 	b.WriteString("| endpoint | verdict | proved | violated | could not be judged | skipped |\n|---|---|---:|---:|---:|---:|\n")
 	for i := range run.Endpoints {

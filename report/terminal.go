@@ -67,16 +67,10 @@ func (p *printer) facts(run *trace.Run, c coverage) {
 	p.field(2, "labels", labels(info))
 	p.field(2, "tool", info.Tool.Name+" "+info.Tool.Version)
 	p.field(2, "baseline", baselineNote(info.Baseline))
-	if s := info.Shard; s != nil {
-		p.styled(2, "note", p.warn, fmt.Sprintf("shard %d of %d: the other endpoints are tested elsewhere", s.N, s.Of))
-	}
 	if len(info.Merged) > 0 {
 		p.field(2, "merged", fmt.Sprintf("%s: %s", plural(len(info.Merged), "run"), strings.Join(info.Merged, ", ")))
 	}
-	if info.Interrupted {
-		p.styled(2, "note", p.warn, "interrupted: the report shows what was seen until then")
-	}
-	for _, note := range info.Notes {
+	for _, note := range notes(info) {
 		p.styled(2, "note", p.warn, note)
 	}
 	if c.uncounted > 0 {
@@ -91,6 +85,18 @@ func labels(info *trace.Info) string {
 		all = append(all, oneLine(name)+"="+oneLine(info.Labels[name]))
 	}
 	return strings.Join(all, ", ")
+}
+
+// notes say what part of a plan the run shows, and by what terms it was judged, where that does not go without saying.
+func notes(info *trace.Info) []string {
+	var out []string
+	if s := info.Shard; s != nil {
+		out = append(out, fmt.Sprintf("shard %d of %d: the other endpoints are tested elsewhere", s.N, s.Of))
+	}
+	if info.Interrupted {
+		out = append(out, "interrupted: the report shows what was seen until then")
+	}
+	return append(out, info.Notes...)
 }
 
 func uncountedNote(c coverage) string {
