@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "write what was found to testdata")
 
 var chosen = flag.String("variants", "", "run, check and pin only these variants of the shop, separated by commas")
 
-var store = flag.String("store", "", "run the variants of the shop on postgres=DSN, mysql=DSN or redis=ADDR, each in a part of its own")
+var store = flag.String("store", "", "run the variants of the shop on sqlite=FILE, postgres=DSN, mysql=DSN or redis=ADDR, each in a part of its own")
 
 // matrixFile pins what every variant of the shop must be reported with: a line for each endpoint and scenario that reports
 // rules, VARIANT ENDPOINT SCENARIO RULES, and one for the causes that are named for an endpoint, VARIANT ENDPOINT = CAUSES.
