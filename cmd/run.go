@@ -9,6 +9,8 @@ import (
 
 	"retrysafe/internal/engine"
 	"retrysafe/internal/plan"
+	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
 )
 
 func newRunCmd(env Env) *cobra.Command {
@@ -114,7 +116,7 @@ func dryRun(env Env, j *job) error {
 		fmt.Fprintf(env.Stdout, "  up to %s, set-up included, %s of waiting\n", count(e.Requests, "request"), e.Waits.Round(time.Second))
 		fmt.Fprintf(env.Stdout, "  up to %s if nothing is deduplicated\n", count(e.Creations, "creation"))
 		for _, s := range j.scenariosOf(ep.Name) {
-			if why := engine.Unmet(j.plan, ep, s, j.effort, j.opts.disruptive); why != nil {
+			if why := j.unmet(ep, s); why != nil {
 				fmt.Fprintf(env.Stdout, "  - %s: skipped, %s\n", s.ID, why.Detail)
 				continue
 			}
@@ -124,13 +126,22 @@ func dryRun(env Env, j *job) error {
 	return nil
 }
 
+// unmet says why a run with these options would skip the script for the endpoint; nil when it would not.
+func (j *job) unmet(ep *plan.Endpoint, s *scenarios.Scenario) *trace.Reason {
+	why := engine.Unmet(j.plan, ep, s, j.effort, j.opts.disruptive)
+	if why == nil && j.opts.ledger == "" {
+		return engine.NoLedger(s)
+	}
+	return why
+}
+
 // list says case by case what would run, for people and for scripts, and sends nothing.
 func list(env Env, j *job) error {
 	for i := range j.endpoints {
 		ep := &j.endpoints[i]
 		for _, s := range j.scenariosOf(ep.Name) {
 			what := "run"
-			if why := engine.Unmet(j.plan, ep, s, j.effort, j.opts.disruptive); why != nil {
+			if why := j.unmet(ep, s); why != nil {
 				what = fmt.Sprintf("skip\t%s: %s", why.Code, why.Detail)
 			}
 			fmt.Fprintf(env.Stdout, "%s\t%s\t%s\n", ep.Name, s.ID, what)

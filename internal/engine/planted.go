@@ -44,13 +44,21 @@ func PlantedQueries(p *plan.Plan, endpoints []plan.Endpoint, list []*scenarios.S
 	return cases, queries
 }
 
+// NoLedger says why a run without a ledger skips the script; nil when the script needs no key of an earlier run.
+func NoLedger(s *scenarios.Scenario) *trace.Reason {
+	if s.Planted() == nil {
+		return nil
+	}
+	return &trace.Reason{Code: trace.Needs, Detail: "no ledger holds keys of earlier runs", Enable: "--ledger FILE"}
+}
+
 // unplanted says why a script that goes on with a key of an earlier run cannot; nil when it can, or needs none.
 func (e *endpointRun) unplanted(s *scenarios.Scenario) *trace.Reason {
 	if s.Planted() == nil {
 		return nil
 	}
 	if e.Planted == nil {
-		return &trace.Reason{Code: trace.Needs, Detail: "no ledger holds keys of earlier runs", Enable: "--ledger FILE"}
+		return NoLedger(s)
 	}
 	if e.unmarked() {
 		return &trace.Reason{Code: trace.Needs, Enable: `counters: {NAME: {http: "GET /PATH?reference={{marker}}", value: $.count}}`,
