@@ -60,7 +60,7 @@ func (p *printer) facts(run *trace.Run, c coverage) {
 	p.field(2, "plan", planName(info.Plan))
 	p.field(2, "dialect", dialectName(info.Dialect))
 	p.field(2, "sent", fmt.Sprintf("%s in %s", plural(run.Summary.Requests, "request"), span(time.Duration(info.ElapsedMS)*time.Millisecond)))
-	if p.verbose || Large(len(run.Endpoints)) {
+	if took := time.Duration(info.ElapsedMS) * time.Millisecond; p.verbose || took >= longRun || Large(len(run.Endpoints)) {
 		p.field(2, "time", whereTimeWent(run))
 	}
 	p.field(2, "run", fmt.Sprintf("%s, %s, seed %s", info.ID, info.Started.UTC().Format("2006-01-02 15:04:05 UTC"), info.Seed))

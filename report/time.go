@@ -9,6 +9,9 @@ import (
 	"retrysafe/internal/trace"
 )
 
+// longRun is how long a run takes of which everybody is told where the time went.
+const longRun = 10 * time.Second
+
 // slowest is how many cases the report names when it says where the time went.
 const slowest = 3
 
