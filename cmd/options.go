@@ -113,7 +113,7 @@ func (o *wireOptions) tlsConfig() (*tls.Config, error) {
 		}
 	}
 	if (o.cert == "") != (o.key == "") {
-		return nil, usagef("", "--cert and --key belong together: expected both, found one")
+		return nil, usagef("", "--cert and --key belong together: expected both, found one (a probe names the header of the idempotency key with --key-header)")
 	}
 	if o.cert != "" {
 		pair, err := tls.LoadX509KeyPair(o.cert, o.key)

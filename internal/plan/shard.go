@@ -11,7 +11,7 @@ import (
 func (p *Plan) Shard(endpoints []Endpoint, i, n int) ([]Endpoint, error) {
 	groups := p.together(endpoints)
 	if len(groups) < n {
-		return nil, fmt.Errorf("expected at most %d shards, found %d: so many groups of endpoints can be tested apart, and a shard with none would prove nothing", len(groups), n)
+		return nil, fmt.Errorf("expected at most %d, found %d: so many groups of endpoints can be tested apart, and a shard with none would prove nothing", len(groups), n)
 	}
 	sizes, mine := make([]int, n), []int{}
 	for _, group := range groups {

@@ -53,7 +53,7 @@ func TestShard(t *testing.T) {
 		}
 	}
 	for i := 1; i <= 6; i++ {
-		if _, err := p.Shard(p.Endpoints, i, 6); err == nil || !strings.Contains(fmt.Sprint(err), "at most 5 shards, found 6") {
+		if _, err := p.Shard(p.Endpoints, i, 6); err == nil || !strings.Contains(fmt.Sprint(err), "at most 5, found 6") {
 			t.Errorf("shard %d of 6: %v", i, err)
 		}
 	}
