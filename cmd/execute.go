@@ -364,7 +364,7 @@ func (j *job) tellCleanUp(env Env) {
 			fmt.Fprintf(env.Stderr, "retrysafe: and the clean-up of %s\n", count(len(j.cleanUps)-i, "more endpoint"))
 			break
 		}
-		fmt.Fprintf(env.Stderr, "retrysafe: %s\n", j.redactor.String(err.Error()))
+		fmt.Fprintf(env.Stderr, "retrysafe: %s\n", j.redactor.Message(err.Error()))
 	}
 }
 

@@ -203,6 +203,7 @@ func (o *sinkOptions) run(ctx context.Context, env Env, command []string, look r
 		Ended: ended, Interrupted: ctx.Err() != nil, Lost: lost, FailOn: failOn,
 	}}
 	redactor := redact.New(nil, []string{service.URL})
+	redactor.Learn(r.Calls)
 	for i := range r.Calls {
 		redactor.Arrival(&r.Calls[i])
 	}

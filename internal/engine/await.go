@@ -53,7 +53,7 @@ func (rd *round) promised(x *trace.Exchange) {
 		err = rd.e.allowed(p.url)
 	}
 	if err != nil {
-		p.refusal = rd.e.Redactor.String(err.Error())
+		p.refusal = rd.e.Redactor.Message(err.Error())
 	}
 	rd.promises[x.ID] = p
 }

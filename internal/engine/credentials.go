@@ -133,7 +133,7 @@ func (r *run) obtain(ctx context.Context, c *plan.Caller, into *credential) erro
 	case x.Response.Status == http.StatusUnauthorized || x.Response.Status == http.StatusForbidden:
 		return &noLogin{trace.Auth, fmt.Sprintf("the log-in %s was refused with %d", c.Login.Request, x.Response.Status)}
 	case x.Response.Status/100 != 2:
-		return fmt.Errorf("%s: expected a 2xx answer, found %d %s", c.Login.Request, x.Response.Status, r.Redactor.String(excerpt(x.Response.Body)))
+		return fmt.Errorf("%s: expected a 2xx answer, found %d %s", c.Login.Request, x.Response.Status, r.Redactor.Message(excerpt(x.Response.Body)))
 	}
 	if into.captures, err = capture(&x, c.Login.Capture); err != nil {
 		return fmt.Errorf("%s: %w", c.Login.Request, err)

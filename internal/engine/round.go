@@ -163,7 +163,7 @@ func (rd *round) step(ctx context.Context, i int, st *scenarios.Step) {
 func (rd *round) pause(step int, what string, started trace.Nanos, err error) {
 	p := trace.Pause{Step: step, What: what, Started: started, Ended: rd.e.Clock()}
 	if err != nil {
-		p.Error = rd.e.Redactor.String(err.Error())
+		p.Error = rd.e.Redactor.Message(err.Error())
 	}
 	rd.t.Pauses = append(rd.t.Pauses, p)
 }
@@ -251,7 +251,7 @@ func (rd *round) hook(ctx context.Context, i int, name, key string) {
 	rd.undoing = slices.DeleteFunc(rd.undoing, func(open string) bool { return open == name })
 	if err != nil {
 		rd.stop = &trace.Reason{Code: trace.SetupFailed,
-			Detail: fmt.Sprintf("hook %s: %s", name, rd.e.Redactor.String(err.Error()))}
+			Detail: fmt.Sprintf("hook %s: %s", name, rd.e.Redactor.Message(err.Error()))}
 	}
 }
 

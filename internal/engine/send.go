@@ -138,7 +138,7 @@ func (rd *round) sendOne(ctx context.Context, step int, s *scenarios.Send, sc *s
 
 // unmade stops the case because a request of it cannot be made.
 func (rd *round) unmade(err error) {
-	rd.stop = whyNot(err, trace.SetupFailed, "the request could not be made: "+rd.e.Redactor.String(err.Error()))
+	rd.stop = whyNot(err, trace.SetupFailed, "the request could not be made: "+rd.e.Redactor.Message(err.Error()))
 }
 
 // renew keeps an answer that says that credentials ran out as none of the script's, and obtains new ones.

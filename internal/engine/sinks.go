@@ -23,6 +23,7 @@ func (r *run) received(a ask) (trace.Value, []trace.Arrival) {
 	if err != nil {
 		v.Error = err.Error()
 	}
+	r.Redactor.Learn(as)
 	v.N, v.Raw = trace.Effects(as), rawArrivals(as)
 	for i := range as {
 		as[i].Scopes = a.scopes

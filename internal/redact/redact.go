@@ -4,9 +4,7 @@
 package redact
 
 import (
-	"encoding/base64"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,70 +13,89 @@ import (
 	"retrysafe/internal/trace"
 )
 
-// MinLength is the length below which a value is too common to be replaced wherever it occurs. Values of
-// headers that carry credentials by their name are replaced at any length, in their own place.
+// MinLength is the length below which a value that was met on the way is too common to be replaced wherever it occurs.
+// Values of headers that carry credentials by their name are replaced at any length, in their own place.
 const MinLength = 6
 
 // Redactor replaces secrets. Use New; it is safe for concurrent use.
 type Redactor struct {
-	mu       sync.Mutex
-	tokens   map[string]string
-	replacer *strings.Replacer
-	never    []string
+	mu     sync.RWMutex
+	tokens map[string]string
+	spelt  spellings
+	never  []string
 }
 
-// New makes a Redactor for secrets. Values that occur in one of never (the target's address) are kept.
+// New makes a Redactor for secrets, of any length. Values that occur in one of never (the target's address) are kept.
 func New(secrets, never []string) *Redactor {
 	r := &Redactor{tokens: map[string]string{}, never: never}
 	for _, s := range secrets {
-		r.Add(s)
+		r.add(s)
 	}
 	return r
 }
 
 // Add makes value a secret from now on. Values shorter than MinLength are not replaced.
 func (r *Redactor) Add(value string) {
-	if len(value) < MinLength {
-		return
+	if len(value) >= MinLength {
+		r.add(value)
 	}
-	for _, n := range r.never {
-		if strings.Contains(n, value) {
-			return
-		}
+}
+
+func (r *Redactor) add(value string) {
+	if value == "" || slices.ContainsFunc(r.never, func(n string) bool { return strings.Contains(n, value) }) {
+		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.tokens[value]; known {
-		return
+	token := r.token(value)
+	for _, form := range forms(value) {
+		r.spelt.add(form, token)
 	}
-	r.token(value)
-	r.rebuild()
 }
 
-// String is s with every secret replaced, also where it stands URL-encoded or in base64.
+// String is s with every secret replaced, also where it stands encoded: for a URL, for JSON, for HTML, or as a part of base64.
 func (r *Redactor) String(s string) string {
-	r.mu.Lock()
-	replacer := r.replacer
-	r.mu.Unlock()
-	if replacer == nil || s == "" {
-		return s
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.spelt.replace(s)
+}
+
+// cutMark is what stands behind a text that was cut.
+const cutMark = "..."
+
+// Message is String for a text that quotes others: of a secret that was cut, what is left in front of "..." is replaced too.
+func (r *Redactor) Message(s string) string {
+	parts := strings.Split(r.String(s), cutMark)
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for i := range parts[:len(parts)-1] {
+		parts[i] = r.spelt.tail(parts[i])
 	}
-	return replacer.Replace(s)
+	return strings.Join(parts, cutMark)
 }
 
 // Exchange replaces the secrets of an exchange in place: by value everywhere except in the key, and by
 // name in headers that carry credentials.
 func (r *Redactor) Exchange(x *trace.Exchange) {
-	r.credentials(x.Request.Headers)
+	r.credentials(x.Request.Headers, x.Key)
 	if x.Response != nil {
-		r.credentials(x.Response.Headers)
+		r.credentials(x.Response.Headers, x.Key)
 		r.headers(x.Response.Headers, "")
 		r.body(&x.Response.Body)
 	}
 	x.Request.URL = r.keeping(x.Request.URL, x.Key)
 	r.headers(x.Request.Headers, x.Key)
 	r.body(&x.Request.Body)
-	x.Error = r.String(x.Error)
+	x.Error = r.Message(x.Error)
+}
+
+// Learn makes the credentials of calls that a sink got secrets, so that what tells of one call hides those of all.
+func (r *Redactor) Learn(as []trace.Arrival) {
+	for _, a := range as {
+		if a.Call != nil {
+			r.credentials(slices.Clone(a.Call.Request.Headers), a.Call.Key)
+		}
+	}
 }
 
 // Arrival replaces the secrets of what a sink got, on a copy of its own: by value everywhere except in the key, and by
@@ -87,7 +104,7 @@ func (r *Redactor) Arrival(a *trace.Arrival) {
 	if a.Call != nil {
 		c := *a.Call
 		c.Request.Headers = slices.Clone(c.Request.Headers)
-		r.credentials(c.Request.Headers)
+		r.credentials(c.Request.Headers, c.Key)
 		r.headers(c.Request.Headers, c.Key)
 		c.Request.URL = r.keeping(c.Request.URL, c.Key)
 		r.body(&c.Request.Body)
@@ -97,9 +114,9 @@ func (r *Redactor) Arrival(a *trace.Arrival) {
 		m := *a.Mail
 		m.To = slices.Clone(m.To)
 		for i := range m.To {
-			m.To[i] = r.String(m.To[i])
+			m.To[i] = r.Message(m.To[i])
 		}
-		m.From, m.Subject, m.Text = r.String(m.From), r.String(m.Subject), r.String(m.Text)
+		m.From, m.Subject, m.Text = r.Message(m.From), r.Message(m.Subject), r.Message(m.Text)
 		a.Mail = &m
 	}
 }
@@ -127,28 +144,46 @@ func (r *Redactor) body(b *trace.Body) {
 	if b.Base64 != nil {
 		b.Base64 = []byte(r.String(string(b.Base64)))
 	}
+	if b.Truncated {
+		r.mu.RLock()
+		defer r.mu.RUnlock()
+		b.Text = r.spelt.tail(b.Text)
+		if b.Base64 != nil {
+			b.Base64 = []byte(r.spelt.tail(string(b.Base64)))
+		}
+	}
 }
 
 // credentials replaces the secret part of headers that carry credentials, and remembers it so that an
-// echo of it elsewhere is replaced too.
-func (r *Redactor) credentials(hs []trace.Header) {
+// echo of it elsewhere is replaced too. A header that holds the key is none of them, whatever its name.
+func (r *Redactor) credentials(hs []trace.Header, key string) {
 	for i := range hs {
-		switch strings.ToLower(hs[i].Name) {
-		case "authorization", "proxy-authorization":
-			scheme, rest, ok := strings.Cut(hs[i].Value, " ")
+		name, value := strings.ToLower(hs[i].Name), hs[i].Value
+		switch {
+		case key != "" && strings.Contains(value, key):
+		case strings.HasSuffix(name, "authorization"):
+			scheme, rest, ok := strings.Cut(value, " ")
 			if !ok {
 				scheme, rest = "", scheme
 			}
 			hs[i].Value = strings.TrimPrefix(scheme+" ", " ") + r.secret(rest)
-		case "x-api-key", "api-key", "apikey", "x-auth-token", "x-csrf-token":
-			hs[i].Value = r.secret(hs[i].Value)
-		case "cookie":
-			hs[i].Value = r.cookies(hs[i].Value)
-		case "set-cookie":
-			pair, attributes, _ := strings.Cut(hs[i].Value, ";")
+		case name == "cookie":
+			hs[i].Value = r.cookies(value)
+		case name == "set-cookie":
+			pair, attributes, _ := strings.Cut(value, ";")
 			hs[i].Value = strings.TrimSuffix(r.cookies(pair)+";"+attributes, ";")
+		case carriesCredential(name):
+			hs[i].Value = r.secret(value)
 		}
 	}
+}
+
+// carriesCredential tells headers whose whole value is a credential by how their names end: X-Api-Key, X-Goog-Api-Key,
+// Private-Token, X-Vault-Token, X-Amz-Security-Token, Ocp-Apim-Subscription-Key. name is in lower case.
+func carriesCredential(name string) bool {
+	return slices.ContainsFunc([]string{
+		"token", "api-key", "apikey", "api_key", "access-key", "auth-key", "subscription-key", "secret", "password", "session-id",
+	}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 func (r *Redactor) cookies(line string) string {
@@ -194,46 +229,4 @@ func UnnumberedResponse(r *trace.Response) {
 		r.Headers[i].Value = Unnumbered(r.Headers[i].Value)
 	}
 	r.Body.Text = Unnumbered(r.Body.Text)
-}
-
-// rebuild makes the replacer anew, longest secret first, so that a secret inside another does not tear it.
-func (r *Redactor) rebuild() {
-	values := make([]string, 0, len(r.tokens))
-	for v := range r.tokens {
-		if len(v) >= MinLength {
-			values = append(values, v)
-		}
-	}
-	slices.SortFunc(values, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	var pairs []string
-	for _, v := range values {
-		for _, form := range forms(v) {
-			pairs = append(pairs, form, r.tokens[v])
-		}
-	}
-	r.replacer = strings.NewReplacer(pairs...)
-}
-
-// forms are the spellings under which a secret can occur.
-func forms(v string) []string {
-	out := []string{v}
-	for _, f := range []string{
-		url.QueryEscape(v), url.PathEscape(v),
-		base64.StdEncoding.EncodeToString([]byte(v)), base64.RawURLEncoding.EncodeToString([]byte(v)),
-		jsonEscape(v),
-	} {
-		if !slices.Contains(out, f) {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-func jsonEscape(v string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(v)
 }

@@ -2,25 +2,86 @@ package redact
 
 import (
 	"encoding/base64"
+	"fmt"
 	"testing"
 
 	"retrysafe/internal/trace"
 )
 
 func TestString(t *testing.T) {
-	r := New([]string{"s3cr3t-value", "s3cr3t-value-longer", "a b&c/d?", "short"}, []string{"http://staging.example.com:8080"})
+	r := New([]string{"s3cr3t-value", "s3cr3t-value-longer", "a b&c/d?", "4pin", `k"é</+x`, "en%2Fcoded+value"}, []string{"http://staging.example.com:8080"})
 	r.Add("staging.example.com")
+	r.Add("short")
 	for _, c := range []struct{ in, want, reason string }{
 		{"x s3cr3t-value y", "x [secret-1] y", "replaced where it stands"},
 		{"s3cr3t-value-longer", "[secret-2]", "the longer secret wins over the one inside it"},
 		{"?q=a+b%26c%2Fd%3F", "?q=[secret-3]", "query-escaped"},
 		{"Basic " + base64.StdEncoding.EncodeToString([]byte("s3cr3t-value")), "Basic [secret-1]", "base64"},
-		{"short", "short", "too short to be replaced everywhere"},
+		{"?q=a+b%26c%2fd%3f a%20b%26c%2Fd%3F", "?q=[secret-3] [secret-3]", "with small digits, or blanks as %20"},
+		{"short", "short", "too short to be replaced wherever it occurs"},
+		{"is 4pin", "is [secret-4]", "as short as the plan says"},
+		{`"k\"é</+x" "k\"\u00e9<\/+x"`, `"[secret-5]" "k\"\u00e9<\/+x"`, "in JSON"},
+		{`"k\"\u00e9</+x" "k\"é\u003c/+x"`, `"[secret-5]" "[secret-5]"`, "in JSON that is ASCII only, or fit for HTML"},
+		{`"{\"a\":\"k\\\"é</+x\"}"`, `"{\"a\":\"[secret-5]\"}"`, "in JSON in JSON"},
+		{`<b title="k&quot;é&lt;/+x">`, `<b title="[secret-5]">`, "in HTML"},
+		{base64.StdEncoding.EncodeToString([]byte("u:s3cr3t-value-longer;")), "dTp[secret-2]Ow==", "within base64, behind two bytes"},
+		{base64.URLEncoding.EncodeToString([]byte("abcs3cr3t-value!")), "YWJj[secret-1]IQ==", "within base64, behind three bytes"},
+		{"en/coded value", "[secret-6]", "as a server reads it from a URL"},
 		{"staging.example.com", "staging.example.com", "part of the target is never replaced"},
 	} {
 		if got := r.String(c.in); got != c.want {
 			t.Errorf("String(%q) = %q, want %q: %s", c.in, got, c.want, c.reason)
 		}
+	}
+}
+
+// A text may be cut before its secrets are replaced: what is left of one is replaced too.
+func TestCutTexts(t *testing.T) {
+	r := New([]string{"s3cr3t-value", `quo"ted-secret`}, nil)
+	for _, c := range []struct{ in, want, reason string }{
+		{`500 {"a":"s3cr3t-va...`, `500 {"a":"[secret-1]...`, "the beginning of a secret"},
+		{`found "quo\"ted-s...", and s3cr3t...: more`, `found "[secret-2]...", and [secret-1]...: more`, "within a text, encoded"},
+		{"s3cr3...", "s3cr3...", "too little of it is left"},
+		{"s3cr3t-va", "s3cr3t-va", "nothing was cut"},
+		{"s3cr3t-value...", "[secret-1]...", "whole"},
+	} {
+		if got := r.Message(c.in); got != c.want {
+			t.Errorf("Message(%q) = %q, want %q: %s", c.in, got, c.want, c.reason)
+		}
+	}
+	x := &trace.Exchange{Response: &trace.Response{Body: trace.Body{Text: "abc s3cr3t-v", Truncated: true}}}
+	if r.Exchange(x); x.Response.Body.Text != "abc [secret-1]" {
+		t.Errorf("a body of which only the beginning was kept: %q", x.Response.Body.Text)
+	}
+}
+
+// Calls of a service carry credentials that nobody told the tool: whatever tells of one of them hides those of all.
+func TestArrivals(t *testing.T) {
+	as := []trace.Arrival{
+		{Call: &trace.Call{Request: trace.Request{URL: "/?k=0123456789", Body: trace.Body{Text: "private-9"}}}},
+		{Call: &trace.Call{Key: "key-1", Request: trace.Request{Headers: []trace.Header{{Name: "X-Goog-Api-Key", Value: "0123456789"},
+			{Name: "PRIVATE-TOKEN", Value: "private-9"}, {Name: "Idempotency-Token", Value: "key-1"}}}}},
+	}
+	r := New(nil, nil)
+	r.Learn(as)
+	for i := range as {
+		r.Arrival(&as[i])
+	}
+	first, second := as[0].Call.Request, as[1].Call.Request
+	if first.URL != "/?k=[secret-1]" || first.Body.Text != "[secret-2]" || second.Headers[0].Value != "[secret-1]" {
+		t.Errorf("%+v, %+v", first, second)
+	}
+	if second.Headers[2].Value != "key-1" {
+		t.Error("the key was replaced because of its header's name")
+	}
+}
+
+// BenchmarkCookies is a service that sets a new cookie with every answer.
+func BenchmarkCookies(b *testing.B) {
+	r := New(nil, nil)
+	for i := range b.N {
+		r.Add(fmt.Sprintf("session-%016x", i))
+		r.String(`{"id": "order-1", "status": "created", "items": ["a", "b", "c"], "self": "/orders/1"}`)
 	}
 }
 
