@@ -26,9 +26,7 @@ func TestFormatsGolden(t *testing.T) {
 
 // TestFormatsAreWellFormed: hostile text from a server, and a run without a plan or without anything in it, must not break a reader.
 func TestFormatsAreWellFormed(t *testing.T) {
-	planless := fullRun()
-	planless.Info.Plan = trace.PlanInfo{}
-	for name, run := range map[string]*trace.Run{"full": fullRun(), "without a plan": planless, "empty": {}, "pass": passRun(), "interrupted": interruptedRun()} {
+	for name, run := range recordedRuns() {
 		for _, f := range Formats() {
 			var out bytes.Buffer
 			if err := f.Write(&out, run, testRules()); err != nil {
