@@ -18,6 +18,7 @@ func TestImports(t *testing.T) {
 		"retrysafe/report":                   "scenarios internal/trace",
 		"retrysafe/scenarios":                "internal/strict internal/trace",
 		"retrysafe/internal/bench":           "report scenarios internal/fire internal/judge internal/trace", // a program of its own
+		"retrysafe/internal/release":         "cmd",                                                          // a program of its own
 		"retrysafe/internal/engine":          "scenarios internal/count internal/database internal/dialect internal/fire internal/ledger internal/plan internal/redact internal/sink internal/trace internal/webhook",
 		"retrysafe/internal/recorded":        "scenarios internal/baseline internal/dialect internal/judge internal/trace",
 		"retrysafe/internal/baseline":        "internal/strict internal/trace",

@@ -81,7 +81,7 @@ func Main(env Env, args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	root := newRoot(env)
+	root := Root(env)
 	root.SetArgs(args)
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)
@@ -89,7 +89,8 @@ func Main(env Env, args []string) int {
 	return exitCode(env, root.ExecuteContext(ctx))
 }
 
-func newRoot(env Env) *cobra.Command {
+// Root is the tree of commands. Main runs it; programs that document the commands read it.
+func Root(env Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "retrysafe",
 		Short: "Tests whether HTTP endpoints survive being called twice",

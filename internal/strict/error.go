@@ -17,6 +17,8 @@ type Error struct {
 	Source string
 	// Width is how many characters of Source are wrong, at least 1.
 	Width int
+	// Unset is the variable that is not set, where that is the mistake; empty for any other one.
+	Unset string
 }
 
 // Error is "file:line:col: message" in one line.

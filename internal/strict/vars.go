@@ -74,6 +74,7 @@ func (d *Document) variable(t Text, at int, source string) (Variable, bool) {
 		v.Value, v.FromEnv = fallback, false
 	case !v.FromEnv:
 		d.Errorf(t.rawPos(at), len(source), "variable %s is not set: export %s=..., or give a default with ${%s:-value}", name, name, name)
+		d.errs[len(d.errs)-1].Unset = name
 		return v, false
 	}
 	d.vars = append(d.vars, v)
