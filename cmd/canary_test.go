@@ -187,6 +187,7 @@ func TestNoSecretIsShown(t *testing.T) {
 			dir, told := runWithCanaries(t, c, refuse)
 			text := readTree(t, dir)
 			text["what was printed"] = told
+			validResults(t, []byte(text["json"]))
 			planted := 0
 			for place, secret := range c.byName {
 				planted++

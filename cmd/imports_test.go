@@ -13,7 +13,7 @@ import (
 func TestImports(t *testing.T) {
 	allowed := map[string]string{
 		"retrysafe":                          "cmd",
-		"retrysafe/cmd":                      "fixtures report scenarios internal/baseline internal/dialect internal/engine internal/fire internal/judge internal/ledger internal/plan internal/recorded internal/redact internal/sink internal/strict internal/trace",
+		"retrysafe/cmd":                      "fixtures report scenarios internal/baseline internal/dialect internal/engine internal/fire internal/judge internal/ledger internal/plan internal/recorded internal/redact internal/schema internal/sink internal/strict internal/trace",
 		"retrysafe/fixtures":                 "internal/strict",
 		"retrysafe/report":                   "scenarios internal/trace",
 		"retrysafe/scenarios":                "internal/strict internal/trace",
@@ -30,6 +30,7 @@ func TestImports(t *testing.T) {
 		"retrysafe/internal/fire":            "internal/trace",
 		"retrysafe/internal/redact":          "internal/trace",
 		"retrysafe/internal/ledger":          "internal/trace",
+		"retrysafe/internal/schema":          "internal/trace",
 		"retrysafe/internal/webhook":         "internal/trace",
 		"retrysafe/internal/database":        "",
 		"retrysafe/internal/database/dbtest": "internal/database", // for tests
