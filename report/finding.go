@@ -84,6 +84,7 @@ func (p *printer) finding(run *trace.Run, ep *trace.Endpoint, found found) {
 	p.field(4, "rounds", seenIn(c, f))
 	p.field(4, "fired", fired(c.Firing))
 	p.evidence(ep, c, f)
+	p.timeline(ep, c, f)
 	p.arrivals(ep, c, f)
 	switch {
 	case found.d != nil && known:

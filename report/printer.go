@@ -32,6 +32,8 @@ type printer struct {
 	planWords string
 	// explained holds the rules whose reason and fix were shown already.
 	explained map[string]bool
+	// drawn holds the rounds whose timeline was shown already.
+	drawn map[string]bool
 	// told holds the endpoint at which a diagnosis was told in full, by the diagnosis' id.
 	told map[string]string
 }
@@ -46,6 +48,7 @@ func newPrinter(o Options) *printer {
 		rules:     make(map[string]scenarios.Rule, len(o.Rules)),
 		reasons:   make(map[trace.Code]scenarios.Reason, len(o.Reasons)),
 		explained: map[string]bool{},
+		drawn:     map[string]bool{},
 		told:      map[string]string{},
 	}
 	if o.Width != 0 {
