@@ -1,8 +1,9 @@
 // Command release writes what a release ships beside the program: completions for shells and man pages.
 //
-//	go run ./internal/release DIR
+//	go run ./internal/release DIR SECONDS
 //
-// It is a program of its own so that what renders man pages is no part of retrysafe. SOURCE_DATE_EPOCH is the date of the pages.
+// It is a program of its own so that what renders man pages is no part of retrysafe. SECONDS since 1970 are the date of the pages, so that
+// two releases of one source are the same.
 package main
 
 import (
@@ -11,6 +12,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
@@ -19,18 +22,23 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: go run ./internal/release DIR")
+	var seconds int64
+	err := errors.New("expected two arguments")
+	if len(os.Args) == 3 {
+		seconds, err = strconv.ParseInt(os.Args[2], 10, 64)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "usage: go run ./internal/release DIR SECONDS: %s\n", err)
 		os.Exit(2)
 	}
-	if err := write(os.Args[1]); err != nil {
+	if err := write(os.Args[1], time.Unix(seconds, 0).UTC()); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-// write puts completions/ and manpages/ into dir.
-func write(dir string) error {
+// write puts completions/ and manpages/ of that date into dir.
+func write(dir string, date time.Time) error {
 	root := cmd.Root(cmd.System(""))
 	root.DisableAutoGenTag = true
 	man := filepath.Join(dir, "manpages")
@@ -42,7 +50,7 @@ func write(dir string) error {
 			return err
 		}
 	}
-	return doc.GenManTree(root, &doc.GenManHeader{Title: "RETRYSAFE", Section: "1", Source: "retrysafe", Manual: "retrysafe manual"}, man)
+	return doc.GenManTree(root, &doc.GenManHeader{Title: "RETRYSAFE", Section: "1", Date: &date, Source: "retrysafe", Manual: "retrysafe manual"}, man)
 }
 
 // completions are the scripts by the names under which each shell's packages keep them.
