@@ -219,7 +219,7 @@ func (j *job) info(id, seed string) trace.Info {
 	info := trace.Info{
 		ID: id, Started: j.start.UTC(), Target: j.plan.Target, Dialect: j.plan.Dialect.Name, Seed: seed,
 		Tool:   trace.Tool{Name: "retrysafe", Version: j.version},
-		Plan:   trace.PlanInfo{Path: j.plan.File, Digest: j.plan.Digest},
+		Plan:   trace.PlanInfo{Path: j.plan.File, InRepository: plan.InRepository(j.plan.File), Digest: j.plan.Digest},
 		Effort: j.effort.Name, FailOn: j.failOn, Labels: j.labels, Allow: slices.Sorted(maps.Keys(j.allow)), Rules: j.severities(),
 		Scenarios: map[string]string{j.control.ID: j.control.Text}, Shard: j.shard,
 	}

@@ -69,8 +69,12 @@ func heading(ep *trace.Endpoint) string {
 // line is where the plan declares an endpoint; 1 without a plan, since no reader takes 0.
 func line(ep *trace.Endpoint) int { return max(1, ep.Line) }
 
-// planFile is the plan's path with slashes; empty without one.
+// planFile is where tools that know a repository find the plan, with slashes: its path from the root, or as it was given where it is in
+// none; empty without a file.
 func planFile(run *trace.Run) string {
+	if path := run.Info.Plan.InRepository; path != "" {
+		return path
+	}
 	return strings.TrimPrefix(strings.ReplaceAll(run.Info.Plan.Path, `\`, "/"), "./")
 }
 

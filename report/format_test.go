@@ -49,6 +49,40 @@ func TestFormatsAreWellFormed(t *testing.T) {
 	}
 }
 
+// TestFormatsNameThePlanInItsRepository: what annotates a repository's files finds the plan wherever the run was started.
+func TestFormatsNameThePlanInItsRepository(t *testing.T) {
+	run := fullRun()
+	run.Info.Plan.Path, run.Info.Plan.InRepository = "/home/ci/work/shop/retrysafe.yaml", "shop/retrysafe.yaml"
+	for _, f := range Formats() {
+		var out bytes.Buffer
+		if err := f.Write(&out, run, testRules()); err != nil {
+			t.Fatal(err)
+		}
+		switch f.Name {
+		case "sarif", "codequality", "github", "junit", "ctrf":
+			if !strings.Contains(out.String(), "shop/retrysafe.yaml") || strings.Contains(out.String(), "/home/ci") {
+				t.Errorf("%s does not name the plan by its path in the repository", f.Name)
+			}
+		}
+	}
+}
+
+func TestFileURI(t *testing.T) {
+	for path, want := range map[string]string{
+		"retrysafe.yaml":        "retrysafe.yaml",
+		"a b/plän #1?.yaml":     "a%20b/pl%C3%A4n%20%231%3F.yaml",
+		"50%.yaml":              "50%25.yaml",
+		"a:b.yaml":              "./a:b.yaml",
+		"../p.yaml":             "../p.yaml",
+		"/home/ci/my plan.yaml": "file:///home/ci/my%20plan.yaml",
+		"C:/ci/retrysafe.yaml":  "file:///C:/ci/retrysafe.yaml",
+	} {
+		if got := fileURI(path); got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+	}
+}
+
 // TestFormatsReportTheWritersError: a full disk must not go unnoticed.
 func TestFormatsReportTheWritersError(t *testing.T) {
 	for _, f := range Formats() {

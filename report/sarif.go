@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -179,7 +180,19 @@ func sarifLocations(run *trace.Run, ep *trace.Endpoint) []sarifLocation {
 	if planFile(run) == "" {
 		return nil
 	}
-	return []sarifLocation{{sarifPhysical{sarifArtifact{planFile(run)}, sarifRegion{line(ep)}}}}
+	return []sarifLocation{{sarifPhysical{sarifArtifact{fileURI(planFile(run))}, sarifRegion{line(ep)}}}}
+}
+
+// fileURI is a path as a reference of RFC 3986: relative, or a whole file URI where the path is absolute (SARIF 2.1.0 section 3.4.3).
+func fileURI(path string) string {
+	u := url.URL{Path: path}
+	if len(path) > 2 && path[1] == ':' && path[2] == '/' { // a drive of Windows
+		u.Path = "/" + path
+	}
+	if strings.HasPrefix(u.Path, "/") {
+		u.Scheme = "file"
+	}
+	return u.String()
 }
 
 // writeJSON writes a document with two spaces of indentation and a line feed at its end.

@@ -93,12 +93,41 @@ func FindFile(dir string) (string, error) {
 				return path, nil
 			}
 		}
-		_, err := os.Stat(filepath.Join(at, ".git"))
-		if err == nil || at == filepath.Dir(at) {
+		if isRepository(at) || at == filepath.Dir(at) {
 			return "", fmt.Errorf("found no %s or %s in %s or the folders around it up to %s: name a plan, or try `retrysafe demo`",
 				FileNames()[0], FileNames()[1], start, at)
 		}
 	}
+}
+
+func isRepository(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, ".git"))
+	return err == nil
+}
+
+// InRepository is the path of a file, with slashes, from the nearest folder around it that holds .git; without one, from the working
+// directory when the file is below it. Empty when it is neither, and for an empty file.
+func InRepository(file string) string {
+	path, err := filepath.Abs(file)
+	if err != nil || file == "" {
+		return ""
+	}
+	root := filepath.Dir(path)
+	for !isRepository(root) {
+		if root == filepath.Dir(root) {
+			root = "."
+			break
+		}
+		root = filepath.Dir(root)
+	}
+	if root, err = filepath.Abs(root); err != nil {
+		return ""
+	}
+	rel, err := filepath.Rel(root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
 }
 
 // Dir is the folder of the plan file, in which commands of counters and hooks are run; "." for a plan made

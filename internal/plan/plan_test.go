@@ -366,6 +366,31 @@ func TestAllowHostOption(t *testing.T) {
 	}
 }
 
+func TestInRepository(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"repo/.git", "repo/a/b", "other"} {
+		if err := os.MkdirAll(filepath.Join(root, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ dir, file, want string }{
+		{"repo", "p.yaml", "p.yaml"},
+		{"repo", "./a/../a/p.yaml", "a/p.yaml"},
+		{"repo/a", "p.yaml", "a/p.yaml"},
+		{"repo/a/b", "../../p.yaml", "p.yaml"},
+		{"other", filepath.Join(root, "repo", "a", "p.yaml"), "a/p.yaml"},
+		{"other", "p.yaml", "p.yaml"},
+		{"other", filepath.Join(root, "other", "p #1.yaml"), "p #1.yaml"},
+		{"other", "../p.yaml", ""},
+		{"other", "", ""},
+	} {
+		t.Chdir(filepath.Join(root, c.dir))
+		if got := InRepository(c.file); got != c.want {
+			t.Errorf("%q in %s: got %q, want %q", c.file, c.dir, got, c.want)
+		}
+	}
+}
+
 func TestFindFile(t *testing.T) {
 	root := t.TempDir()
 	deep := filepath.Join(root, "repo", "a", "b")

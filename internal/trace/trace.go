@@ -118,6 +118,9 @@ type Tool struct {
 type PlanInfo struct {
 	// Path as given by the user; empty for a plan made from flags (`probe`) or built in (`demo`).
 	Path string `json:"path,omitempty"`
+	// InRepository is the path from the root of the repository, with slashes; without a repository, from the folder in which the run was
+	// started. Empty when the plan is in neither.
+	InRepository string `json:"in_repository,omitempty"`
 	// Digest is "sha256:" and the hexadecimal SHA-256 of the plan's text before variables were filled in.
 	Digest string `json:"digest"`
 }
