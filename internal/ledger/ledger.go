@@ -37,6 +37,8 @@ const (
 	mostBody = 64 << 10
 	// keepLifetimes is how many lifetimes a key stays in the file when nobody asks for it.
 	keepLifetimes = 20
+	// clocksApart is how far the clocks of two machines that use one file may be apart.
+	clocksApart = time.Minute
 )
 
 // Entry is a key that a run planted, with all that the same request needs again.
@@ -236,10 +238,12 @@ func (l *Ledger) Next(q Query, now time.Time) time.Time {
 }
 
 // Plant adds keys and saves. A key is left out while a younger one than a tenth of the lifetime is kept for the same check, and when its
-// answer is too long. Keys that nobody asked for in twenty lifetimes are dropped.
+// answer is too long. Keys that nobody asked for in twenty lifetimes are dropped, and those from the future: the clock was wrong when they
+// were planted, or is now, and they would keep others out until it has caught up.
 func (l *Ledger) Plant(planted []Entry, now time.Time) error {
 	kept := slices.DeleteFunc(slices.Clone(l.file.Entries), func(e Entry) bool {
-		return now.Sub(e.Answered) > keepLifetimes*e.Lifetime
+		age := now.Sub(e.Answered)
+		return age > keepLifetimes*e.Lifetime || age < -max(e.Lifetime/10, clocksApart)
 	})
 	for _, p := range planted {
 		young := func(e Entry) bool {

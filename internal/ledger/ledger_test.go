@@ -96,7 +96,7 @@ func TestPlant(t *testing.T) {
 	l := open(t, filepath.Join(t.TempDir(), "keys.json"))
 	long := entry("", After, 0)
 	long.First.Response.Body.Size = mostBody + 1
-	if err := l.save([]Entry{entry("old", Within, 21*time.Hour), entry("young", Within, 5*time.Minute)}); err != nil {
+	if err := l.save([]Entry{entry("old", Within, 21*time.Hour), entry("young", Within, 5*time.Minute), entry("future", After, -7*time.Minute)}); err != nil {
 		t.Fatal(err)
 	}
 	if err := l.Plant([]Entry{entry("", Within, 0), entry("", After, 0), long}, noon); err != nil {
@@ -109,7 +109,8 @@ func TestPlant(t *testing.T) {
 			t.Error("an entry has no id")
 		}
 	}
-	// The old one is dropped, the young one keeps another from being planted beside it, the long answer is left out.
+	// The old one is dropped and the one from the future too, the young one keeps another from being planted beside it, the long answer is
+	// left out.
 	if want := []string{"within 11:55", "after 12:00"}; !slices.Equal(got, want) {
 		t.Errorf("kept %v, want %v", got, want)
 	}
