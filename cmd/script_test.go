@@ -51,6 +51,7 @@ func scriptParams(t *testing.T) testscript.Params {
 			"answer": startAnswer,
 			"code":   exitsWith,
 			"age":    age,
+			"post":   post,
 		},
 	}
 }
@@ -147,6 +148,19 @@ func age(ts *testscript.TestScript, neg bool, args []string) {
 	text, err := json.Marshal(f)
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), text, 0o600))
+}
+
+// post sends an empty request: post URL.
+func post(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: post URL")
+	}
+	answer, err := http.Post(args[0], "", nil)
+	ts.Check(err)
+	ts.Check(answer.Body.Close())
+	if answer.StatusCode/100 != 2 {
+		ts.Fatalf("%s is answered with %s", args[0], answer.Status)
+	}
 }
 
 // startAnswer serves the same answer to everything: answer STATUS CONTENT-TYPE BODY. $RETRYSAFE_TARGET is its URL.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"retrysafe/internal/ledger"
@@ -107,6 +108,31 @@ func (rd *round) plantedFirst(ctx context.Context, step int, p *scenarios.Plante
 	x.Started, x.Sent, x.FirstByte, x.Done = now, now, now, now
 	x.Conn, x.Wire = 0, 0
 	rd.add(x)
+}
+
+// forgotten says that a reading shows nothing more of what the earlier run made: the system was set up anew, and that
+// its keys are gone too says nothing about their lifetime. Nil where something is still counted, or clean-up may have removed it; a sink
+// counts what it got in this run only.
+func (rd *round) forgotten(reading string) *trace.Reason {
+	r := rd.reading(reading)
+	if rd.planted == nil || r == nil || rd.e.plan.Cleanup != nil {
+		return nil
+	}
+	var empty []string
+	for _, v := range r.Values {
+		switch {
+		case rd.e.Plan.Counters[v.Counter].Sink != nil:
+		case v.Error != "" || v.N != 0:
+			return nil
+		default:
+			empty = append(empty, v.Counter)
+		}
+	}
+	if len(empty) == 0 {
+		return nil
+	}
+	return &trace.Reason{Code: trace.NotDue, Detail: fmt.Sprintf("what the earlier run made is no longer counted (%s: 0), so the system was set up anew since %s: this run plants new keys",
+		strings.Join(empty, ", "), rd.planted.Answered.UTC().Format("2006-01-02 15:04:05 UTC"))}
 }
 
 // plant gives the keys of the control's rounds to whoever keeps them for a later run. Where the set-up yielded something secret, or the

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -153,6 +154,7 @@ func (rd *round) step(ctx context.Context, i int, st *scenarios.Step) {
 		rd.awaitWork(ctx, anyAnswer)
 		rd.look(ctx, st.Count)
 		settleAll(ctx, rd.e, []*round{rd})
+		rd.stop = cmp.Or(rd.stop, rd.forgotten(st.Count))
 	case st.Join != "":
 		started := rd.e.Clock()
 		rd.join(ctx, st.Join)
