@@ -46,7 +46,26 @@ func (v *view) hidden(e *scenarios.Expectation) outcome {
 // barred reports whether a caller may not use the endpoint at all: what such a one is told says nothing about keys. Who sends without
 // credentials is meant to be refused.
 func (v *view) barred(i int) bool {
-	return !v.anonymous(i) && v.class[i] == trace.ClassRefused && v.foreign(i) && v.credentialsRefused(i)
+	return !v.anonymous(i) && v.class[i] == trace.ClassRefused && v.foreign(i) && (v.credentialsRefused(i) || v.refusedAnyway(i))
+}
+
+// refusedAnyway reports whether the caller was told with another key too that nothing is there (404) or to pay first (402), and never
+// seen to succeed.
+func (v *view) refusedAnyway(i int) bool {
+	if s := v.x(i).Response.Status; s != 404 && s != 402 {
+		return false
+	}
+	alike := false
+	for _, j := range v.labelled(nil) {
+		if v.x(j).Caller != v.x(i).Caller {
+			continue
+		}
+		if v.class[j] == trace.ClassSuccess {
+			return false
+		}
+		alike = alike || v.class[j] == trace.ClassRefused && v.x(j).Key != v.x(i).Key && v.x(j).Response.Status == v.x(i).Response.Status
+	}
+	return alike
 }
 
 // anonymous reports whether the script sends a request without credentials.

@@ -27,6 +27,14 @@ func TestHidden(t *testing.T) {
 			return among(s, "A", "A@other").under("A", "first", order(7)).under("A@other", "theirs", theirs).counted("after", 1, 1)
 		}
 	}
+	with := func(s *scenarios.Scenario, label string) *scenarios.Scenario {
+		return script([]string{label, "first", "theirs"}, s.Expect...)
+	}
+	based := func(base, theirs answer) func(*scenarios.Scenario) *recorder {
+		return func(s *scenarios.Scenario) *recorder {
+			return among(s, "A", "B@other", "A@other").under("B@other", "base", base).under("A", "first", order(7)).under("A@other", "theirs", theirs).counted("after", 1, 1)
+		}
+	}
 	marked := reply(201, `{"id":"ord_7","reference":"rsmarker1"}`, "Location: /orders/ord_7")
 	judgeForms(t, []formCase{
 		{"an order of their own", s, nil, callers(order(8)), trace.Pass, "", "", "nothing of the first"},
@@ -44,6 +52,10 @@ func TestHidden(t *testing.T) {
 		}, trace.Pass, "", "", "a refusal holds nothing"},
 		{"a caller who may not", s, nil, callers(reply(403, `{}`)), trace.Inconclusive, "", trace.Auth, "refused for who asks, so nothing shows whose key it is"},
 		{"a caller who may not, and sees it", s, nil, callers(reply(403, `{"order":"ord_7"}`)), trace.Fail, "key-shared-across-callers", "", "a leak is one all the same"},
+		{"nor with another key", with(s, "base"), nil, based(reply(404, `{}`), reply(404, `{}`)), trace.Inconclusive, "", trace.Auth, "nothing is there for them"},
+		{"nor with another key, and sees it", with(s, "base"), nil, based(reply(404, `{}`), reply(404, `{"order":"ord_7"}`)), trace.Fail, "key-shared-across-callers", "", "a leak is one all the same"},
+		{"refused otherwise", with(s, "base"), nil, based(reply(404, `{}`), conflict), trace.Pass, "", "", "a refusal that knows the key, and shows nothing"},
+		{"with another key they may", with(s, "base"), nil, based(order(6), reply(404, `{}`)), trace.Pass, "", "", "refused for the key"},
 		{"no answer", s, nil, callers(lost(trace.PhaseAnswer, "EOF")), trace.Inconclusive, "", trace.CutOff, "nothing to look at"},
 		{"turned away", s, nil, callers(busy), trace.Inconclusive, "", trace.StillBusy, "not the endpoint's answer"},
 		{"the first refused", s, nil, func(s *scenarios.Scenario) *recorder {
