@@ -26,6 +26,8 @@ func hintUnreachable(detail string) string {
 		return "trust the certificate with --cacert FILE, or accept any with --insecure"
 	case strings.Contains(detail, "TLS handshake"):
 		return "the server speaks plain HTTP: write http:// in the target"
+	case strings.Contains(detail, "as much as is read"):
+		return "choose a request whose answer is smaller, or leave this endpoint out"
 	case strings.Contains(detail, "no connection"), strings.Contains(detail, "connection refused"):
 		return "start the server, or correct the target"
 	}
