@@ -27,6 +27,9 @@ or one above it, up to the one that holds .git.`,
 			if o.parallel < 1 {
 				return usagef("", "--parallel: expected 1 or more, found %d", o.parallel)
 			}
+			if c.Flags().Changed("ledger") && o.ledger == "" {
+				return usagef("", "--ledger: expected a file, found nothing")
+			}
 			opts, err := look(env, c, env.Stdout)
 			if err != nil {
 				return err

@@ -120,6 +120,9 @@ type file struct {
 // Open reads the file, or begins an empty one when there is none, and keeps other runs from it until Close. An error says what is wrong
 // with it; the file is left as it was.
 func Open(path string) (*Ledger, error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // one lock whatever it is called, and a link stays one
+	}
 	l := &Ledger{path: path, lock: flock.New(path + ".lock"), file: file{Schema: SchemaV1}}
 	switch ok, err := l.lock.TryLock(); {
 	case err != nil:

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -143,6 +144,32 @@ func TestOneRunAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, path)
+}
+
+// TestThroughALink: a file has one lock whatever it is called, and the link to it stays one.
+func TestThroughALink(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "keys.json"), filepath.Join(dir, "link.json")
+	l := open(t, file)
+	if err := errors.Join(l.Plant([]Entry{entry("", Within, 0)}, noon), os.Symlink(file, link)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(link); err == nil {
+		t.Error("two runs have one file open")
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := open(t, link).Plant([]Entry{entry("", After, 0)}, noon); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v", err)
+	}
+	text, err := os.ReadFile(file)
+	if n := strings.Count(string(text), `"id":`); err != nil || n < 2 {
+		t.Errorf("the file has %d entries, want 2: %v", n, err)
+	}
 }
 
 // TestCutAnywhere: whatever a crash or a full disk leaves of a file is an error, or nothing at all, and is not written over.
