@@ -132,6 +132,15 @@ func TestAwaitUnsound(t *testing.T) {
 		{"another host", "host other.example is not allowed: add it to allow_hosts", func(q *queue) {
 			q.location = func(*http.Request, string) string { return "http://other.example/jobs/1" }
 		}, awaitPlan},
+		{"no URL", `cannot be asked for: expected a URL or a path, found "http://[::1"`, func(q *queue) {
+			q.location = func(*http.Request, string) string { return "http://[::1" }
+		}, awaitPlan},
+		{"user and password", "expected a URL without user and password, found one with both", func(q *queue) {
+			q.location = func(r *http.Request, _ string) string { return "http://u:p@" + r.Host + "/jobs/1" }
+		}, awaitPlan},
+		{"another scheme", `expected an http or https URL, found one of scheme "ftp"`, func(q *queue) {
+			q.location = func(r *http.Request, _ string) string { return "ftp://" + r.Host + "/jobs/1" }
+		}, awaitPlan},
 		{"no place in the body", "expected one value at $.url, found 0", nil,
 			strings.Replace(awaitPlan, "follow: Location", "follow: $.url", 1)},
 		{"a redirect", "redirects are answers, never followed", func(q *queue) {

@@ -49,8 +49,11 @@ func (rd *round) promised(x *trace.Exchange) {
 	var p promise
 	ref, err := captureOne(x.Response, where)
 	if err == nil {
-		p.url = withoutFragment(absolute(x.Request.URL, ref))
-		err = rd.e.allowed(p.url)
+		if p.url = withoutFragment(absolute(x.Request.URL, ref)); p.url == "" {
+			err = fmt.Errorf("expected a URL or a path, found %q", ref)
+		} else {
+			err = rd.e.allowed(p.url)
+		}
 	}
 	if err != nil {
 		p.refusal = rd.e.Redactor.Message(err.Error())

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -185,11 +186,16 @@ func (r *run) allowed(target string) error {
 	if r.Plan.HostAllowed(target) {
 		return nil
 	}
-	host := target
-	if u, err := url.Parse(target); err == nil {
-		host = u.Host
+	u, err := url.Parse(target)
+	switch {
+	case err != nil || u.Hostname() == "":
+		return fmt.Errorf("expected a URL or a path, found %q", target)
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fmt.Errorf("expected an http or https URL, found one of scheme %q", u.Scheme)
+	case u.User != nil:
+		return errors.New("expected a URL without user and password, found one with both: what is sent to it goes without")
 	}
-	return fmt.Errorf("host %s is not allowed: add it to allow_hosts, or pass --allow-host %s", host, host)
+	return fmt.Errorf("host %s is not allowed: add it to allow_hosts, or pass --allow-host %s", u.Host, u.Host)
 }
 
 // keyText is the key as the header carries it. The quotes of sf-string are those of RFC 9651 section 3.3.3, whose escapes
