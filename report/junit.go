@@ -72,11 +72,19 @@ func JUnit(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 	return err
 }
 
+// planLine is where the plan declares an endpoint; "none" without a plan file.
+func planLine(run *trace.Run, ep *trace.Endpoint) string {
+	if planFile(run) == "" {
+		return "none"
+	}
+	return fmt.Sprintf("%s:%d", planFile(run), line(ep))
+}
+
 func junitEndpoint(run *trace.Run, ep *trace.Endpoint, rules []scenarios.Rule) junitSuite {
 	s := junitSuite{Name: heading(ep), File: planFile(run), Timestamp: run.Info.Started.UTC().Format("2006-01-02T15:04:05"),
 		Properties: []junitProperty{
 			{"target", run.Info.Target}, {"run", run.Info.ID}, {"seed", run.Info.Seed}, {"dialect", run.Info.Dialect},
-			{"plan", fmt.Sprintf("%s:%d", planFile(run), line(ep))}, {"tool", run.Info.Tool.Name + " " + run.Info.Tool.Version},
+			{"plan", planLine(run, ep)}, {"tool", run.Info.Tool.Name + " " + run.Info.Tool.Version},
 		}}
 	var took time.Duration
 	for _, c := range tested(ep) {
