@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 8, "rounds of TestKill")
+	kills    = flag.Int("kills", 4, "rounds of TestKill")
 	killSeed = flag.Uint64("kill-seed", 1, "what TestKill draws its shops, victims and moments from")
 )
 
@@ -175,8 +175,8 @@ func (k *killing) read(t *testing.T) *trace.Run {
 // TestKill kills something at a random step of a run: there is always a report or a clear error, with the right exit code, never
 // a wrong pass, and nothing is left running.
 func TestKill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("each round is a run")
+	if testing.Short() || raceEnabled {
+		t.Skip("each round is a run; the race detector sees the same code in the matrix")
 	}
 	bin := build(t)
 	random := rand.New(rand.NewPCG(*killSeed, 0))
