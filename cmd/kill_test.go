@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	kills    = flag.Int("kills", 4, "rounds of TestKill")
+	kills    = flag.Int("kills", 8, "rounds of TestKill")
 	killSeed = flag.Uint64("kill-seed", 1, "what TestKill draws its shops, victims and moments from")
 )
 

@@ -48,8 +48,8 @@ func racy() []string {
 }
 
 // TestMatrix runs the built program on every variant of the shop, each in a process of its own, and compares
-// what every scenario reports with what is pinned. Under the race detector it runs every second
-// fault, in one scenario that catches it.
+// what every scenario reports with what is pinned. Under the race detector it runs each fault in one scenario that
+// catches it.
 func TestMatrix(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the matrix takes minutes: run it without -short")
@@ -59,10 +59,6 @@ func TestMatrix(t *testing.T) {
 	variants := m.offered(t, chosenVariants(t))
 	if raceEnabled {
 		variants = slices.DeleteFunc(variants, func(v fixtures.Variant) bool { return v.Kind != fixtures.KindFault })
-		for i := range variants[:len(variants)/2] { // the engine is the same for all, and each takes a start of two programs
-			variants[i] = variants[2*i]
-		}
-		variants = variants[:len(variants)/2]
 		m.only = telling(variants, pinned)
 	}
 	for _, v := range variants {

@@ -55,7 +55,7 @@ func TestFormatsAreWellFormed(t *testing.T) {
 // TestFormatsNameThePlanInItsRepository: what annotates a repository's files finds the plan wherever the run was started.
 func TestFormatsNameThePlanInItsRepository(t *testing.T) {
 	run := fullRun()
-	run.Info.Plan.Path, run.Info.Plan.InRepository = "/home/ci/work/shop/retrysafe.yaml", "shop/retrysafe.yaml"
+	run.Info.Plan.Path, run.Info.Plan.InRepository = "/checkout/shop/retrysafe.yaml", "shop/retrysafe.yaml"
 	for _, f := range Formats() {
 		var out bytes.Buffer
 		if err := f.Write(&out, run, testRules()); err != nil {
@@ -63,7 +63,7 @@ func TestFormatsNameThePlanInItsRepository(t *testing.T) {
 		}
 		switch f.Name {
 		case "sarif", "codequality", "github", "junit", "ctrf":
-			if !strings.Contains(out.String(), "shop/retrysafe.yaml") || strings.Contains(out.String(), "/home/ci") {
+			if !strings.Contains(out.String(), "shop/retrysafe.yaml") || strings.Contains(out.String(), "/checkout") {
 				t.Errorf("%s does not name the plan by its path in the repository", f.Name)
 			}
 		}
@@ -77,7 +77,7 @@ func TestFileURI(t *testing.T) {
 		"50%.yaml":              "50%25.yaml",
 		"a:b.yaml":              "./a:b.yaml",
 		"../p.yaml":             "../p.yaml",
-		"/home/ci/my plan.yaml": "file:///home/ci/my%20plan.yaml",
+		"/checkout/my plan.yaml": "file:///checkout/my%20plan.yaml",
 		"C:/ci/retrysafe.yaml":  "file:///C:/ci/retrysafe.yaml",
 	} {
 		if got := fileURI(path); got != want {
