@@ -72,13 +72,13 @@ func TestFormatsNameThePlanInItsRepository(t *testing.T) {
 
 func TestFileURI(t *testing.T) {
 	for path, want := range map[string]string{
-		"retrysafe.yaml":        "retrysafe.yaml",
-		"a b/plän #1?.yaml":     "a%20b/pl%C3%A4n%20%231%3F.yaml",
-		"50%.yaml":              "50%25.yaml",
-		"a:b.yaml":              "./a:b.yaml",
-		"../p.yaml":             "../p.yaml",
+		"retrysafe.yaml":         "retrysafe.yaml",
+		"a b/plän #1?.yaml":      "a%20b/pl%C3%A4n%20%231%3F.yaml",
+		"50%.yaml":               "50%25.yaml",
+		"a:b.yaml":               "./a:b.yaml",
+		"../p.yaml":              "../p.yaml",
 		"/checkout/my plan.yaml": "file:///checkout/my%20plan.yaml",
-		"C:/ci/retrysafe.yaml":  "file:///C:/ci/retrysafe.yaml",
+		"C:/ci/retrysafe.yaml":   "file:///C:/ci/retrysafe.yaml",
 	} {
 		if got := fileURI(path); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
