@@ -26,7 +26,7 @@ func TestFormatsGolden(t *testing.T) {
 
 // TestFormatsAreWellFormed: hostile text from a server, and a run without a plan or without anything in it, must not break a reader.
 func TestFormatsAreWellFormed(t *testing.T) {
-	for name, run := range recordedRuns() {
+	for name, run := range recordedRuns(t) {
 		for _, f := range Formats() {
 			var out bytes.Buffer
 			if err := f.Write(&out, run, testRules()); err != nil {

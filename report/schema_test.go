@@ -7,18 +7,78 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
 )
 
 // recordedRuns are one of each kind, by name: every verdict, text of a server that wants to break readers, and hardly anything at all.
-func recordedRuns() map[string]*trace.Run {
+func recordedRuns(t *testing.T) map[string]*trace.Run {
 	planless := fullRun()
 	planless.Info.Plan = trace.PlanInfo{}
-	return map[string]*trace.Run{"full": fullRun(), "without a plan": planless, "empty": {}, "pass": passRun(), "interrupted": interruptedRun()}
+	return map[string]*trace.Run{"full": fullRun(), "without a plan": planless, "empty": {}, "pass": passRun(), "interrupted": interruptedRun(),
+		"every rule": everyRule(catalogue(t))}
+}
+
+func catalogue(t *testing.T) []scenarios.Rule {
+	t.Helper()
+	rules, err := scenarios.Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
+}
+
+// everyRule has every verdict, and every rule broken: an endpoint for each, beside those of fullRun.
+func everyRule(rules []scenarios.Rule) *trace.Run {
+	run := fullRun()
+	for _, rule := range rules {
+		run.Endpoints = append(run.Endpoints, broken(rule))
+	}
+	return run
+}
+
+// broken is an endpoint that breaks the rule, and no other.
+func broken(rule scenarios.Rule) trace.Endpoint {
+	ep := brokenOrders()
+	ep.Name, ep.Diagnoses = "breaks "+rule.ID, nil
+	for _, c := range ep.Cases {
+		if c.Scenario == "same-key-concurrent" {
+			c.Findings[0].Rule, c.Findings[0].Severity = rule.ID, rule.Severity
+			ep.Cases = []trace.Case{c}
+			return ep
+		}
+	}
+	panic("brokenOrders has lost its race")
+}
+
+// TestEveryRuleInEveryFormat: a reader of any format learns which rule is broken, where. HAR has the traffic alone.
+func TestEveryRuleInEveryFormat(t *testing.T) {
+	rules := catalogue(t)
+	for _, rule := range rules {
+		run := fullRun()
+		run.Endpoints = []trace.Endpoint{broken(rule)}
+		for _, f := range Formats() {
+			var out bytes.Buffer
+			if err := f.Write(&out, run, rules); err != nil {
+				t.Fatalf("%s, %s: %v", rule.ID, f.Name, err)
+			}
+			if f.Name != "har" && !strings.Contains(out.String(), rule.ID) {
+				t.Errorf("%s does not name %s", f.Name, rule.ID)
+			}
+		}
+		var out bytes.Buffer
+		if err := Terminal(&out, run, Options{Rules: rules}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), rule.ID) {
+			t.Errorf("the terminal does not name %s", rule.ID)
+		}
+	}
 }
 
 // rendered is each of those runs in a format.
@@ -27,9 +87,9 @@ func rendered(t *testing.T, format string) map[string][]byte {
 	formats := Formats()
 	i := slices.IndexFunc(formats, func(f Format) bool { return f.Name == format })
 	texts := map[string][]byte{}
-	for name, run := range recordedRuns() {
+	for name, run := range recordedRuns(t) {
 		var out bytes.Buffer
-		if err := formats[i].Write(&out, run, testRules()); err != nil {
+		if err := formats[i].Write(&out, run, catalogue(t)); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		texts[name] = out.Bytes()
