@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +20,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	_ = flag.Set("test.parallel", "6") // the scripts mostly wait; -parallel still says otherwise
 	testscript.Main(m, map[string]func(){
 		"retrysafe": func() { os.Exit(Main(System("test"), os.Args[1:])) },
 		"retrier":   func() { os.Exit(retrier()) },
