@@ -121,6 +121,11 @@ func (s *Scenario) Sends() []Send {
 	return out
 }
 
+// JudgesHangs reports whether a request that is never answered breaks a rule in the scenario.
+func (s *Scenario) JudgesHangs() bool {
+	return slices.ContainsFunc(s.Expect, func(e Expectation) bool { return len(e.Answered) > 0 })
+}
+
 // UsesBody reports whether any send has this body.
 func (s *Scenario) UsesBody(body string) bool {
 	for _, send := range s.Sends() {

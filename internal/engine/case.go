@@ -56,7 +56,7 @@ func (c *caseRun) run(ctx context.Context) {
 		c.t.Stop = rd.stop
 		if c.t.Stop == nil {
 			if c.t.Stop = c.gaveUp(rd); c.t.Stop != nil && c.t.Stop.Code == trace.Timeout {
-				c.hung()
+				c.e.hangs++
 			}
 		}
 		if rd.t.Void == "" {
@@ -174,8 +174,8 @@ func (c *caseRun) stopBefore(ctx context.Context, script *scenarios.Scenario, n,
 	if why := c.e.ended(ctx, "before the case was done"); why != nil {
 		return why
 	}
-	if c.e.leftAlone != nil {
-		return c.e.leftAlone
+	if why := c.e.letAlone(c.s); why != nil {
+		return why
 	}
 	if n > most {
 		return &trace.Reason{Code: void,
@@ -200,18 +200,19 @@ func (c *caseRun) gaveUp(rd *round) *trace.Reason {
 	return nil
 }
 
-// hangsMost is how many cases of an endpoint may end because it let a request hang, before it is left alone: each costs
-// limits.request, and the first has said it.
+// hangsMost is how many cases of an endpoint may end because it let a request hang, before it is left alone by those that
+// cannot say more of it than that: each costs limits.request, and the first has said it.
 const hangsMost = 3
 
-// hung counts a case that ended because the endpoint let a request hang.
-func (c *caseRun) hung() {
-	c.e.hangs++
-	if c.e.hangs >= hangsMost && c.e.leftAlone == nil {
-		c.e.leftAlone = &trace.Reason{Code: trace.Timeout,
-			Detail: fmt.Sprintf("the endpoint let requests hang in %d cases, so the others were not run", c.e.hangs),
-			Enable: "limits: {request: 60s}, if it is that slow"}
+// letAlone says why a scenario is not to be run on the endpoint any more; nil when it is. What judges hangs is run whichever
+// cases met them first, since that is an accident of timing.
+func (e *endpointRun) letAlone(s *scenarios.Scenario) *trace.Reason {
+	if e.leftAlone != nil || e.hangs < hangsMost || s.JudgesHangs() {
+		return e.leftAlone
 	}
+	return &trace.Reason{Code: trace.Timeout,
+		Detail: fmt.Sprintf("the endpoint let requests hang in %d cases, so those that say nothing more of it were not run", e.hangs),
+		Enable: "limits: {request: 60s}, if it is that slow"}
 }
 
 // settle reads the counters of all rounds until they are final. Rounds whose counters are marked settle together.

@@ -27,8 +27,8 @@ type endpointRun struct {
 	cases []*caseRun
 	// controls are the control's rounds, in the order of the record.
 	controls []*round
-	// leftAlone says why nothing more is sent to the endpoint: it asked for it, or let too many requests hang. Set while the
-	// turn is held; nil as long as there is no reason.
+	// leftAlone says why nothing more is sent to the endpoint, which asked for it. Set while the turn is held; nil as long as there
+	// is no reason.
 	leftAlone *trace.Reason
 	// hangs is how many cases ended because a request hung; changed while the turn is held.
 	hangs int

@@ -243,3 +243,33 @@ func TestPause(t *testing.T) {
 		}
 	})
 }
+
+// TestLetAlone: after three hangs only what judges hangs is run; an endpoint that asks for silence gets it from all.
+func TestLetAlone(t *testing.T) {
+	judges := &scenarios.Scenario{Expect: []scenarios.Expectation{{Answered: []string{"copy"}}}}
+	other := &scenarios.Scenario{Expect: []scenarios.Expectation{{Same: []string{"first", "copy"}}}}
+	asked := &trace.Reason{Code: trace.StillBusy}
+	for _, c := range []struct {
+		hangs        int
+		asked        *trace.Reason
+		judge, other trace.Code
+	}{
+		{0, nil, "", ""},
+		{hangsMost - 1, nil, "", ""},
+		{hangsMost, nil, "", trace.Timeout},
+		{hangsMost + 1, nil, "", trace.Timeout},
+		{0, asked, trace.StillBusy, trace.StillBusy},
+		{hangsMost, asked, trace.StillBusy, trace.StillBusy},
+	} {
+		e := &endpointRun{hangs: c.hangs, leftAlone: c.asked}
+		for s, want := range map[*scenarios.Scenario]trace.Code{judges: c.judge, other: c.other} {
+			var got trace.Code
+			if why := e.letAlone(s); why != nil {
+				got = why.Code
+			}
+			if got != want {
+				t.Errorf("%d hangs, asked %v, judges hangs %v: got %q, want %q", c.hangs, c.asked != nil, s == judges, got, want)
+			}
+		}
+	}
+}
