@@ -17,20 +17,6 @@ func Rules() ([]Rule, error) {
 	return parseRules(rulesFile, text)
 }
 
-// FindRule is the rule of that id; false when there is none. An error is a mistake in the embedded catalogue.
-func FindRule(id string) (Rule, bool, error) {
-	rules, err := Rules()
-	if err != nil {
-		return Rule{}, false, err
-	}
-	for _, r := range rules {
-		if r.ID == id {
-			return r, true, nil
-		}
-	}
-	return Rule{}, false, nil
-}
-
 var behaviour = regexp.MustCompile(`^B[1-9][0-9]?$`)
 
 func parseRules(file string, text []byte) ([]Rule, error) {
