@@ -175,8 +175,8 @@ func (k *killing) read(t *testing.T) *trace.Run {
 // TestKill kills something at a random step of a run: there is always a report or a clear error, with the right exit code, never
 // a wrong pass, and nothing is left running.
 func TestKill(t *testing.T) {
-	if testing.Short() || raceEnabled {
-		t.Skip("each round is a run; the race detector sees the same code in the matrix")
+	if testing.Short() {
+		t.Skip("each round is a run: run it without -short")
 	}
 	bin := build(t)
 	random := rand.New(rand.NewPCG(*killSeed, 0))
