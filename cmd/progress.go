@@ -10,20 +10,25 @@ import (
 	"retrysafe/report"
 )
 
-// progress shows on standard error what runs, in one line that is written over, only where that is a terminal. Of a large
-// plan it shows how many endpoints are done, and how long the others will take.
+// progress shows on standard error what runs, how far the run is and how long it will still take, in one line that is written over,
+// only where that is a terminal.
 type progress struct {
-	w           io.Writer
-	on          bool
-	width       int
-	started     time.Time
+	w       io.Writer
+	on      bool
+	width   int
+	started time.Time
+	// large is true where endpoints are counted, which is not so for a plan of few: there each scenario on each of them is.
+	large       bool
 	done, total int
 	failing     int
 	what        string
 }
 
 func newProgress(env Env, j *job, look report.Options) *progress {
-	p := &progress{w: env.Stderr, width: look.Width, total: len(j.endpoints), started: j.start}
+	p := &progress{w: env.Stderr, width: look.Width, large: report.Large(len(j.endpoints)), total: len(j.endpoints), started: j.start}
+	if !p.large {
+		p.total = j.cases()
+	}
 	if f, ok := env.Stderr.(*os.File); ok && !j.opts.quiet {
 		p.on = report.IsTerminal(f)
 	}
@@ -36,12 +41,23 @@ func (p *progress) follow(j *job) {
 		return
 	}
 	j.onStart = func(endpoint, scenario string) { p.show(endpoint + ": " + scenario) }
-	before := j.onEndpoint
-	j.onEndpoint = func(i int, ep *trace.Endpoint) {
-		if before != nil {
-			before(i, ep)
+	onCase, onEndpoint := j.onCase, j.onEndpoint
+	j.onCase = func(ep *trace.Endpoint, c *trace.Case) {
+		if onCase != nil {
+			onCase(ep, c)
 		}
-		p.done++
+		if !p.large {
+			p.done++
+			p.show(p.what)
+		}
+	}
+	j.onEndpoint = func(i int, ep *trace.Endpoint) {
+		if onEndpoint != nil {
+			onEndpoint(i, ep)
+		}
+		if p.large {
+			p.done++
+		}
 		if ep.Verdict == trace.Fail {
 			p.failing++
 		}
@@ -57,18 +73,35 @@ func (p *progress) show(what string) {
 
 // line is what is shown.
 func (p *progress) line(now time.Time) string {
-	if !report.Large(p.total) {
-		return p.what
+	counted := "scenarios"
+	if p.large {
+		counted = "endpoints"
 	}
-	text := fmt.Sprintf("%d of %d endpoints", p.done, p.total)
+	text := fmt.Sprintf("%d of %d %s", p.done, p.total, counted)
 	if p.failing > 0 {
 		text += fmt.Sprintf(", %d failing", p.failing)
 	}
-	if p.done > 0 {
+	if p.done > 0 && p.done < p.total {
 		left := now.Sub(p.started) / time.Duration(p.done) * time.Duration(p.total-p.done)
 		text += ", about " + roughly(left) + " left"
 	}
 	return text + ": " + p.what
+}
+
+// cases is how many scenarios run on how many endpoints, in all.
+func (j *job) cases() int {
+	if j.wanted == nil {
+		return len(j.endpoints) * len(j.scenarios)
+	}
+	n := 0
+	for _, ep := range j.endpoints {
+		for _, s := range j.scenarios {
+			if j.wanted(ep.Name, s.ID) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // roughly is a time as people say it.
