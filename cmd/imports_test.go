@@ -13,7 +13,7 @@ import (
 func TestImports(t *testing.T) {
 	allowed := map[string]string{
 		"retrysafe":                          "cmd",
-		"retrysafe/cmd":                      "fixtures report scenarios internal/baseline internal/dialect internal/engine internal/fire internal/judge internal/ledger internal/plan internal/recorded internal/redact internal/schema internal/sink internal/strict internal/trace",
+		"retrysafe/cmd":                      "fixtures report scenarios internal/baseline internal/dialect internal/draft internal/engine internal/fire internal/judge internal/ledger internal/openapi internal/plan internal/recorded internal/redact internal/requests internal/schema internal/sink internal/strict internal/trace",
 		"retrysafe/fixtures":                 "internal/strict",
 		"retrysafe/report":                   "scenarios internal/trace",
 		"retrysafe/scenarios":                "internal/strict internal/trace",
@@ -32,6 +32,9 @@ func TestImports(t *testing.T) {
 		"retrysafe/internal/ledger":          "internal/trace",
 		"retrysafe/internal/schema":          "internal/trace",
 		"retrysafe/internal/webhook":         "internal/trace",
+		"retrysafe/internal/draft":           "internal/strict",
+		"retrysafe/internal/openapi":         "internal/draft internal/strict",
+		"retrysafe/internal/requests":        "internal/draft internal/strict",
 		"retrysafe/internal/database":        "",
 		"retrysafe/internal/database/dbtest": "internal/database", // for tests
 		"retrysafe/internal/strict":          "",
