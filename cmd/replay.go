@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,7 @@ func newReplayCmd(env Env) *cobra.Command {
 		Use:   "replay RESULTS [FINDING]",
 		Short: "Fire the case of a recorded violation again, and say whether it is fixed",
 		Long: `Fire the case of a recorded violation again, with new keys, the plan that the record names, and the record's dialect, effort and fail-on
-level. FINDING is what the list shows that stands here without it: a fingerprint, or ENDPOINT/SCENARIO/RULE.
+level. FINDING is a fingerprint, ENDPOINT/SCENARIO/RULE, or the end of that where it is meant for one violation only; without it all are listed.
 
 Exit codes: 0 it is fixed; 1 it was found again, or the case fails for another reason; 3 the case could not be judged.`,
 		Example: "  retrysafe replay results.json\n  retrysafe replay results.json 'create order/same-key-again/duplicate-creation'",
@@ -72,33 +73,47 @@ func (f recordedFinding) String() string {
 	return fmt.Sprintf("%s in %s on %s", f.rule, f.scenario, f.endpoint)
 }
 
-// pickFinding is the finding of that name; where there is none, all are listed.
+// pickFinding is the finding of that name. Where there is none, all are listed, and where several end like it, those are.
 func pickFinding(env Env, r *trace.Run, file, name string) (recordedFinding, error) {
+	all := recordedFindings(r)
+	if len(all) == 0 {
+		return recordedFinding{}, usagef("", "%s holds no violation, so there is nothing to replay", file)
+	}
+	if name == "" {
+		listFindings(env.Stdout, all)
+		return recordedFinding{}, usagef(fmt.Sprintf("retrysafe replay %s %s", file, all[0].fingerprint), "expected which of them to replay")
+	}
+	var alike []recordedFinding
+	for _, f := range all {
+		if name == f.fingerprint || name == f.path() {
+			return f, nil
+		}
+		if strings.HasSuffix(f.path(), "/"+name) {
+			alike = append(alike, f)
+		}
+	}
+	switch len(alike) {
+	case 0:
+		listFindings(env.Stderr, all)
+		return recordedFinding{}, usagef("", "%s holds no violation %q: expected a fingerprint or a name from the list above", file, name)
+	case 1:
+		return alike[0], nil
+	}
+	listFindings(env.Stderr, alike)
+	return recordedFinding{}, usagef(fmt.Sprintf("retrysafe replay %s %s", file, alike[0].fingerprint), "%s holds %d violations %q: expected which of them to replay", file, len(alike), name)
+}
+
+func recordedFindings(r *trace.Run) []recordedFinding {
 	var all []recordedFinding
 	for i := range r.Endpoints {
 		ep := &r.Endpoints[i]
 		for _, c := range ep.Cases {
 			for _, f := range c.Findings {
-				found := recordedFinding{report.Fingerprint(ep, c.Scenario, f.Rule), ep.Name, c.Scenario, f.Rule}
-				if name != "" && (name == found.fingerprint || name == found.path()) {
-					return found, nil
-				}
-				all = append(all, found)
+				all = append(all, recordedFinding{report.Fingerprint(ep, c.Scenario, f.Rule), ep.Name, c.Scenario, f.Rule})
 			}
 		}
 	}
-	if len(all) == 0 {
-		return recordedFinding{}, usagef("", "%s holds no violation, so there is nothing to replay", file)
-	}
-	out := env.Stdout
-	if name != "" {
-		out = env.Stderr
-	}
-	listFindings(out, all)
-	if name == "" {
-		return recordedFinding{}, usagef(fmt.Sprintf("retrysafe replay %s %s", file, all[0].fingerprint), "expected which of them to replay")
-	}
-	return recordedFinding{}, usagef("", "%s holds no violation %q: expected a fingerprint or a name from the list above", file, name)
+	return all
 }
 
 func listFindings(w io.Writer, all []recordedFinding) {
