@@ -20,6 +20,7 @@ type serveOptions struct {
 	fixtures.ServeOptions
 	list, asJSON     bool
 	supervise, child bool
+	inherited        bool
 }
 
 func newServeCmd(env Env) *cobra.Command {
@@ -40,6 +41,9 @@ Faults of the families sql and redis are techniques that only such stores have.
 
 --supervise runs the shop as a child process. The last line is "control URL": POST URL/crash kills the shop and starts it
 again, POST URL/restart ends it in peace and starts it again; both answer 200 when it listens.
+
+--inherited runs a booking service in place of the shop, as a code generator writes one: it knows no idempotency keys. Its OpenAPI
+document is at /openapi.yaml.
 
 For tests, and not part of the API under test: POST /_/hold freezes the next execution with a key until POST /_/release
 (10 s at most), POST /_/break and /_/heal make a dependency fail, POST /_/expire?key=K forgets a key, POST /_/reset
@@ -72,6 +76,7 @@ func (o *serveOptions) flags(c *cobra.Command) {
 	f.IntVar(&o.Instances, "instances", 1, "how many instances run behind a balancer")
 	f.BoolVar(&o.Shared, "shared", false, "with --instances: one store in memory for all")
 	f.BoolVar(&o.supervise, "supervise", false, "run the shop as a child process that can be killed and restarted")
+	f.BoolVar(&o.inherited, "inherited", false, "run a booking service without any idempotency in place of the shop; its document is at /openapi.yaml")
 	f.BoolVar(&o.list, "list", false, "list faults and honest variants instead of serving")
 	f.BoolVar(&o.asJSON, "json", false, "with --list: as JSON")
 	// What --supervise says to its child.
@@ -100,6 +105,9 @@ func (o *serveOptions) run(ctx context.Context, env Env) error {
 	if err := o.Validate(); err != nil {
 		return usagef("retrysafe serve --help", "%s", err)
 	}
+	if o.inherited {
+		return o.serveInherited(ctx, env)
+	}
 	if o.supervise {
 		return o.superviseChild(ctx, env)
 	}
@@ -116,6 +124,14 @@ func (o *serveOptions) run(ctx context.Context, env Env) error {
 	o.InstancesReady = func(urls []string) { instances = urls }
 	o.Ready = func(url string, _ []byte) { printLines(env, append([]string{url}, instances...)) }
 	return fixtures.Serve(ctx, o.ServeOptions)
+}
+
+// serveInherited runs the booking service, which has none of what the shop can be told.
+func (o *serveOptions) serveInherited(ctx context.Context, env Env) error {
+	if len(o.Shop.Faults) > 0 || o.supervise || o.Instances > 1 || o.TLS || o.Store != fixtures.StoreMemory {
+		return usagef("retrysafe serve --inherited", "--inherited goes with --addr and --work only")
+	}
+	return fixtures.ServeInherited(ctx, o.Addr, o.Shop.Work, func(url string) { printLines(env, []string{url}) })
 }
 
 // superviseChild runs this program again, as the shop alone, and stays its parent.
