@@ -34,7 +34,7 @@ func TestImports(t *testing.T) {
 		"retrysafe/internal/webhook":         "internal/trace",
 		"retrysafe/internal/draft":           "internal/strict",
 		"retrysafe/internal/openapi":         "internal/draft internal/strict",
-		"retrysafe/internal/requests":        "internal/draft internal/strict",
+		"retrysafe/internal/requests":        "internal/dialect internal/draft internal/strict",
 		"retrysafe/internal/database":        "",
 		"retrysafe/internal/database/dbtest": "internal/database", // for tests
 		"retrysafe/internal/strict":          "",
