@@ -41,7 +41,7 @@ Exit code 1 when there is a new violation at or above --fail-on, else 0; 2 for f
 					return err
 				}
 			}
-			return diff(env, report.Compare(before, after), level, asJSON, look)
+			return diff(env, report.Compare(before, after), level, failOn != "", asJSON, look)
 		}),
 	}
 	c.Flags().StringVar(&failOn, "fail-on", "", "least severity of a new violation that fails: critical, major or minor (default: the new run's)")
@@ -49,7 +49,7 @@ Exit code 1 when there is a new violation at or above --fail-on, else 0; 2 for f
 	return c
 }
 
-func diff(env Env, c *report.Comparison, level trace.Severity, asJSON bool, look report.Options) error {
+func diff(env Env, c *report.Comparison, level trace.Severity, always, asJSON bool, look report.Options) error {
 	write := func() error { return report.Diff(env.Stdout, c, look) }
 	if asJSON {
 		write = func() error { return report.CompareJSON(env.Stdout, c) }
@@ -57,7 +57,7 @@ func diff(env Env, c *report.Comparison, level trace.Severity, asJSON bool, look
 	if err := write(); err != nil {
 		return err
 	}
-	if c.Worst() != "" && c.Worst().AtLeast(level) {
+	if c.Fails(level, always) {
 		return exitError(ExitViolations)
 	}
 	return nil

@@ -27,16 +27,16 @@ func Brief(w io.Writer, heading, about string, run *trace.Run, o Options) error 
 			p.remedy(2, &ep.Diagnoses[j])
 		}
 		for _, f := range findingsOf(ep) {
-			p.brief(run, f)
+			p.brief(run, ep, f)
 		}
 	}
 	p.blank()
 	return p.flush(w)
 }
 
-func (p *printer) brief(run *trace.Run, found found) {
+func (p *printer) brief(run *trace.Run, ep *trace.Endpoint, found found) {
 	f := found.f
-	mark, style := p.grade(f.Severity, fails(run, f))
+	mark, style := p.grade(f.Severity, fails(run, ep, f))
 	p.blank()
 	p.hang(2, 4, style, mark, p.bold, f.Rule+" in "+found.c.Scenario)
 	p.para(4, p.plain, limit(f.Message, longValue))

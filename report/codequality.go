@@ -34,7 +34,10 @@ func CodeQuality(w io.Writer, run *trace.Run, _ []scenarios.Rule) error {
 			for _, f := range c.Findings {
 				issue := codeIssue{Description: fmt.Sprintf("%s, %s: %s", heading(ep), c.Scenario, oneLine(f.Message)),
 					CheckName: f.Rule, Fingerprint: Fingerprint(ep, c.Scenario, f.Rule), Severity: string(f.Severity)}
-				issue.Location.Path, issue.Location.Lines.Begin = orElse(planFile(run), "retrysafe.yaml"), line(ep)
+				if ep.Owner != "" {
+					issue.Description += " (" + owned(ep) + ")"
+				}
+				issue.Location.Path, issue.Location.Lines.Begin = orElse(fileOf(run, ep), "retrysafe.yaml"), line(ep)
 				issues = append(issues, issue)
 			}
 		}

@@ -52,6 +52,10 @@ type ComparedFinding struct {
 	Message     string         `json:"message"`
 	// Accepted is who answers for it; nil when nobody does.
 	Accepted *trace.Accepted `json:"accepted,omitempty"`
+	// FailOn is the least severity that fails the endpoint, or trace.Never; empty for that of the run.
+	FailOn trace.Severity `json:"fail_on,omitempty"`
+	// Owner is who answers for the endpoint; empty when the plan does not say.
+	Owner string `json:"owner,omitempty"`
 }
 
 // ComparedCase is a case that only one of the runs judged.
@@ -92,15 +96,16 @@ func Compare(before, after *trace.Run) *Comparison {
 	return c
 }
 
-// Worst is the greatest severity of a new finding that nobody accepts; empty when there is none.
-func (c *Comparison) Worst() trace.Severity {
-	var worst trace.Severity
-	for _, f := range c.NewFindings {
-		if f.Accepted == nil && !worst.AtLeast(f.Severity) {
-			worst = f.Severity
+// Fails reports whether a new finding that nobody accepts fails its endpoint. Level is the least severity that does where the plan says
+// nothing of the endpoint, or whatever it says when always is true.
+func (c *Comparison) Fails(level trace.Severity, always bool) bool {
+	return slices.ContainsFunc(c.NewFindings, func(f ComparedFinding) bool {
+		least := level
+		if f.FailOn != "" && !always {
+			least = f.FailOn
 		}
-	}
-	return worst
+		return f.Accepted == nil && f.Severity.AtLeast(least)
+	})
 }
 
 func compared(run *trace.Run) ComparedRun {
@@ -150,7 +155,7 @@ func index(run *trace.Run) *indexed {
 			for _, f := range c.Findings {
 				print := Fingerprint(ep, c.Scenario, f.Rule)
 				x.known[print] = true
-				x.findings = append(x.findings, ComparedFinding{print, ep.Name, ep.Request, c.Scenario, f.Rule, f.Severity, f.Message, f.Accepted})
+				x.findings = append(x.findings, ComparedFinding{print, ep.Name, ep.Request, c.Scenario, f.Rule, f.Severity, f.Message, f.Accepted, ep.Facts.FailOn, ep.Owner})
 			}
 		}
 	}

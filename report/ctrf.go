@@ -68,7 +68,7 @@ func CTRF(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 		ep := &run.Endpoints[i]
 		for _, c := range tested(ep) {
 			t := ctrfTest{Name: fmt.Sprintf("%s: %s", heading(ep), c.Scenario), Duration: max(0, (c.Ended - c.Started).Duration().Milliseconds()),
-				Suite: []string{heading(ep)}, RawStatus: string(c.Verdict), FilePath: planFile(run)}
+				Suite: []string{heading(ep)}, RawStatus: string(c.Verdict), FilePath: fileOf(run, ep)}
 			if t.FilePath != "" {
 				t.Line = line(ep)
 			}
@@ -92,6 +92,9 @@ func CTRF(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 			} else if c.Reason != "" {
 				t.Message = whyNot(c)
 				t.Extra = map[string]string{"retrysafe.reason": string(c.Reason)}
+			}
+			if t.Extra != nil && ep.Owner != "" {
+				t.Extra["retrysafe.owner"] = oneLine(ep.Owner)
 			}
 			out.Results.Tests = append(out.Results.Tests, t)
 		}

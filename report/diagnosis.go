@@ -55,7 +55,7 @@ func symptomsOf(run *trace.Run, ep *trace.Endpoint, d *trace.Diagnosis) []sympto
 		if i < 0 {
 			all, i = append(all, symptom{rule: f.f.Rule, worst: f.f.Severity}), len(all)
 		}
-		all[i].fails = all[i].fails || fails(run, f.f)
+		all[i].fails = all[i].fails || fails(run, ep, f.f)
 		all[i].scenarios = append(all[i].scenarios, f.c.Scenario)
 	}
 	return all

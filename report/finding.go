@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -65,7 +66,7 @@ func (p *printer) grade(s trace.Severity, fails bool) (string, *color.Color) {
 // diagnosis says it.
 func (p *printer) finding(run *trace.Run, ep *trace.Endpoint, found found) {
 	c, f := found.c, found.f
-	mark, style := p.grade(f.Severity, fails(run, f))
+	mark, style := p.grade(f.Severity, fails(run, ep, f))
 	rule, known := p.rules[f.Rule]
 	p.blank()
 	p.hang(2, 4, style, mark, p.bold, f.Rule+" in "+c.Scenario)
@@ -96,16 +97,21 @@ func (p *printer) finding(run *trace.Run, ep *trace.Endpoint, found found) {
 }
 
 // failOn is the least severity that fails the run; a record without one means major.
-func failOn(run *trace.Run) trace.Severity {
-	if run.Info.FailOn == "" {
-		return trace.Major
-	}
-	return run.Info.FailOn
+func failOn(run *trace.Run) trace.Severity { return cmp.Or(run.Info.FailOn, trace.Major) }
+
+// fails reports whether a finding fails the run: it is severe enough for its endpoint, and nobody accepts it.
+func fails(run *trace.Run, ep *trace.Endpoint, f *trace.Finding) bool {
+	return f.Accepted == nil && f.Severity.AtLeast(cmp.Or(ep.Facts.FailOn, failOn(run)))
 }
 
-// fails reports whether a finding fails the run: it is severe enough, and nobody accepts it.
-func fails(run *trace.Run, f *trace.Finding) bool {
-	return f.Accepted == nil && f.Severity.AtLeast(failOn(run))
+// failLevel says from which severity on endpoints fail.
+func failLevel(run *trace.Run) string {
+	for i := range run.Endpoints {
+		if own := run.Endpoints[i].Facts.FailOn; own != "" && own != failOn(run) {
+			return string(failOn(run)) + " (or what the plan says of an endpoint)"
+		}
+	}
+	return string(failOn(run))
 }
 
 // acceptance says why a finding is accepted, by whom and until when; empty when it is not.

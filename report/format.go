@@ -72,10 +72,39 @@ func line(ep *trace.Endpoint) int { return max(1, ep.Line) }
 // planFile is where tools that know a repository find the plan, with slashes: its path from the root, or as it was given where it is in
 // none; empty without a file.
 func planFile(run *trace.Run) string {
-	if path := run.Info.Plan.InRepository; path != "" {
-		return path
+	return slashed(run.Info.Plan.InRepository, run.Info.Plan.Path)
+}
+
+// fileOf is planFile for the file that declares an endpoint.
+func fileOf(run *trace.Run, ep *trace.Endpoint) string {
+	if ep.File != "" {
+		return slashed(ep.InRepository, ep.File)
 	}
-	return strings.TrimPrefix(strings.ReplaceAll(run.Info.Plan.Path, `\`, "/"), "./")
+	return planFile(run)
+}
+
+func slashed(inRepository, path string) string {
+	if inRepository != "" {
+		return inRepository
+	}
+	return strings.TrimPrefix(strings.ReplaceAll(path, `\`, "/"), "./")
+}
+
+// place is where people find the endpoint, such as "retrysafe.yaml:12"; empty without a file.
+func place(run *trace.Run, ep *trace.Endpoint) string {
+	path := orElse(ep.File, run.Info.Plan.Path)
+	if path == "" || ep.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", oneLine(path), ep.Line)
+}
+
+// owned is "owner payments"; empty for an endpoint without one.
+func owned(ep *trace.Endpoint) string {
+	if ep.Owner == "" {
+		return ""
+	}
+	return "owner " + oneLine(ep.Owner)
 }
 
 // ruleOf finds a rule in the catalogue; the zero rule with that id when it is not there.
@@ -116,6 +145,9 @@ func account(ep *trace.Endpoint, c *trace.Case, f *trace.Finding, rules []scenar
 	fmt.Fprintf(&b, "\n%s\n\nexpected: %s\nactual:   %s\n", clean(f.Message), limit(clean(f.Expected), longValue), limit(clean(f.Actual), longValue))
 	if text := acceptance(f); text != "" {
 		fmt.Fprintf(&b, "accepted: %s\n", text)
+	}
+	if ep.Owner != "" {
+		fmt.Fprintf(&b, "owner:    %s\n", oneLine(ep.Owner))
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Counts)) {
 		n := f.Counts[name]

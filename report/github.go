@@ -19,7 +19,7 @@ func GitHub(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 	for i := range run.Endpoints {
 		ep := &run.Endpoints[i]
 		at := ""
-		if file := planFile(run); file != "" {
+		if file := fileOf(run, ep); file != "" {
 			at = fmt.Sprintf("file=%s,line=%d,", escapeProperty(file), line(ep))
 		}
 		for _, found := range findingsOf(ep) {
@@ -28,7 +28,10 @@ func GitHub(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 			if fix := fixOf(found, rules); fix != "" {
 				text += "\nFix: " + fix
 			}
-			if fails(run, found.f) {
+			if ep.Owner != "" {
+				text += "\nOwner: " + oneLine(ep.Owner)
+			}
+			if fails(run, ep, found.f) {
 				errors = append(errors, command("error", at, title, text))
 			} else {
 				warnings = append(warnings, command("warning", at, title, text))

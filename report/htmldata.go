@@ -298,7 +298,7 @@ const longText = 2000
 
 func (c *collector) finding(ep *trace.Endpoint, k *trace.Case, f *trace.Finding) dataFinding {
 	t, rule := c.texts, ruleOf(c.rules, f.Rule)
-	out := dataFinding{Rule: t.of(f.Rule), Title: t.of(rule.Title), Severity: t.of(string(f.Severity)), Fails: fails(c.run, f),
+	out := dataFinding{Rule: t.of(f.Rule), Title: t.of(rule.Title), Severity: t.of(string(f.Severity)), Fails: fails(c.run, ep, f),
 		Message: t.of(limit(f.Message, longText)), Expected: t.of(limit(f.Expected, longText)), Actual: t.of(limit(f.Actual, longText)), Seen: t.of(seenIn(k, f)), Accepted: t.of(acceptance(f))}
 	for _, name := range slices.Sorted(maps.Keys(f.Counts)) {
 		n := f.Counts[name]

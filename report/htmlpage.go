@@ -148,7 +148,7 @@ func factsOf(run *trace.Run) []htmlFact {
 		{"Target", info.Target}, {"Plan", orElse(info.Plan.Path, "no plan file")}, {"Plan digest", info.Plan.Digest}, {"Dialect", dialectName(info.Dialect)},
 		{"Run by", by}, {"Started", info.Started.UTC().Format("2006-01-02 15:04:05 UTC")},
 		{"Sent", fmt.Sprintf("%s in %s", plural(run.Summary.Requests, "request"), span(time.Duration(info.ElapsedMS)*time.Millisecond))},
-		{"Effort", orElse(info.Effort, "not stated") + ", fails on " + string(failOn(run)) + " findings"},
+		{"Effort", orElse(info.Effort, "not stated") + ", fails on " + failLevel(run) + " findings"},
 		{"Tool", info.Tool.Name + " " + info.Tool.Version}, {"Run", info.ID}, {"Seed", info.Seed},
 	}
 	for _, name := range slices.Sorted(maps.Keys(info.Labels)) {
@@ -233,9 +233,7 @@ func (page *htmlPage) gap(g *gap, endpoints int) htmlGap {
 
 func (page *htmlPage) endpoint(run *trace.Run, ep *trace.Endpoint, id string, rules []scenarios.Rule) htmlEndpoint {
 	out := htmlEndpoint{ID: id, Name: oneLine(ep.Name), Request: oneLine(ep.Request), Verdict: verdictMark(ep.Verdict)}
-	if run.Info.Plan.Path != "" && ep.Line > 0 {
-		out.Place = fmt.Sprintf("%s:%d", oneLine(run.Info.Plan.Path), ep.Line)
-	}
+	out.Place = strings.Trim(place(run, ep)+"; "+owned(ep), "; ")
 	n := map[trace.Verdict]int{}
 	for _, k := range tested(ep) {
 		n[k.Verdict]++
@@ -252,7 +250,7 @@ func (page *htmlPage) endpoint(run *trace.Run, ep *trace.Endpoint, id string, ru
 	out.Causes = strings.Join(causes, "; ")
 	for _, found := range findingsOf(ep) {
 		v := verdictMark(trace.Fail)
-		if !fails(run, found.f) {
+		if !fails(run, ep, found.f) {
 			v = verdictMark(trace.Warn)
 		}
 		f := htmlFinding{v, fmt.Sprintf("%s %s in %s", found.f.Severity, found.f.Rule, found.c.Scenario), limit(oneLine(found.f.Message), 200)}

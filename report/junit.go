@@ -74,18 +74,21 @@ func JUnit(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 
 // planLine is where the plan declares an endpoint; "none" without a plan file.
 func planLine(run *trace.Run, ep *trace.Endpoint) string {
-	if planFile(run) == "" {
+	if fileOf(run, ep) == "" {
 		return "none"
 	}
-	return fmt.Sprintf("%s:%d", planFile(run), line(ep))
+	return fmt.Sprintf("%s:%d", fileOf(run, ep), line(ep))
 }
 
 func junitEndpoint(run *trace.Run, ep *trace.Endpoint, rules []scenarios.Rule) junitSuite {
-	s := junitSuite{Name: heading(ep), File: planFile(run), Timestamp: run.Info.Started.UTC().Format("2006-01-02T15:04:05"),
+	s := junitSuite{Name: heading(ep), File: fileOf(run, ep), Timestamp: run.Info.Started.UTC().Format("2006-01-02T15:04:05"),
 		Properties: []junitProperty{
 			{"target", run.Info.Target}, {"run", run.Info.ID}, {"seed", run.Info.Seed}, {"dialect", run.Info.Dialect},
 			{"plan", planLine(run, ep)}, {"tool", run.Info.Tool.Name + " " + run.Info.Tool.Version},
 		}}
+	if ep.Owner != "" {
+		s.Properties = append(s.Properties, junitProperty{"owner", oneLine(ep.Owner)})
+	}
 	var took time.Duration
 	for _, c := range tested(ep) {
 		spent := (c.Ended - c.Started).Duration()

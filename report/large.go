@@ -144,7 +144,19 @@ func (p *printer) fold(run *trace.Run, v trace.Verdict) {
 		each = fmt.Sprintf("%d to %d", least, most)
 	}
 	p.blank()
-	p.hang(0, 2, p.of(v), badge(v), p.bold, fmt.Sprintf("%s, %s behaviours proved on each", plural(n, "endpoint"), each))
+	behaviours := each + " behaviours"
+	if most == 1 && least == 1 {
+		behaviours = "1 behaviour"
+	}
+	p.hang(0, 2, p.of(v), badge(v), p.bold, fmt.Sprintf("%s, %s proved%s", plural(n, "endpoint"), behaviours, onEach(n)))
+}
+
+// onEach ends what is said of each of n endpoints.
+func onEach(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return " on each"
 }
 
 func provedOf(ep *trace.Endpoint) int {
@@ -159,7 +171,11 @@ func provedOf(ep *trace.Endpoint) int {
 func names(endpoints []*trace.Endpoint) string {
 	var list []string
 	for _, ep := range endpoints {
-		list = append(list, oneLine(ep.Name))
+		name := oneLine(ep.Name)
+		if ep.Owner != "" && ep.Verdict == trace.Fail {
+			name += " (" + owned(ep) + ")"
+		}
+		list = append(list, name)
 	}
 	return several(list)
 }

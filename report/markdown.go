@@ -77,7 +77,7 @@ func mdEndpoint(run *trace.Run, ep *trace.Endpoint, rules []scenarios.Rule) stri
 	}
 	for _, found := range findingsOf(ep) {
 		mark := symbol(trace.Fail)
-		if !fails(run, found.f) {
+		if !fails(run, ep, found.f) {
 			mark = symbol(trace.Warn)
 		}
 		fmt.Fprintf(&b, "<details><summary>%s %s %s in %s</summary>\n\n%s\n</details>\n\n", mark, found.f.Severity, found.f.Rule, found.c.Scenario,

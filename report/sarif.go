@@ -127,7 +127,7 @@ func SARIF(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 					Locations:    sarifLocations(run, ep),
 					Fingerprints: map[string]string{"primaryLocationLineHash": Fingerprint(ep, c.Scenario, f.Rule) + ":1"},
 					Suppressions: sarifSuppressions(f),
-					Properties:   map[string]string{"endpoint": clean(ep.Name), "request": clean(ep.Request), "scenario": c.Scenario, "expected": clean(f.Expected), "actual": clean(f.Actual)}})
+					Properties:   sarifProperties(ep, c, f)})
 			}
 			if c.Verdict == trace.Inconclusive || c.Verdict == trace.Error {
 				invocation.Notifications = append(invocation.Notifications, sarifNotification{Level: "warning",
@@ -176,11 +176,20 @@ func securitySeverity(s trace.Severity) string {
 	return "3.0"
 }
 
+func sarifProperties(ep *trace.Endpoint, c *trace.Case, f *trace.Finding) map[string]string {
+	out := map[string]string{"endpoint": clean(ep.Name), "request": clean(ep.Request), "scenario": c.Scenario, "expected": clean(f.Expected), "actual": clean(f.Actual)}
+	if ep.Owner != "" {
+		out["owner"] = oneLine(ep.Owner)
+	}
+	return out
+}
+
 func sarifLocations(run *trace.Run, ep *trace.Endpoint) []sarifLocation {
-	if planFile(run) == "" {
+	file := fileOf(run, ep)
+	if file == "" {
 		return nil
 	}
-	return []sarifLocation{{sarifPhysical{sarifArtifact{fileURI(planFile(run))}, sarifRegion{line(ep)}}}}
+	return []sarifLocation{{sarifPhysical{sarifArtifact{fileURI(file)}, sarifRegion{line(ep)}}}}
 }
 
 // fileURI is a path as a reference of RFC 3986: relative, or a whole file URI where the path is absolute (SARIF 2.1.0 section 3.4.3).

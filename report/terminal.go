@@ -133,9 +133,9 @@ func orElse(s, fallback string) string {
 // evidence of every finding, and what passed.
 func (p *printer) endpoint(run *trace.Run, ep *trace.Endpoint) {
 	p.blank()
-	place := ""
-	if run.Info.Plan.Path != "" && ep.Line > 0 {
-		place = fmt.Sprintf(" (%s:%d)", run.Info.Plan.Path, ep.Line)
+	about := ""
+	if known := strings.Trim(place(run, ep)+", "+owned(ep), ", "); known != "" {
+		about = " (" + known + ")"
 	}
 	var c coverage
 	for i := range ep.Cases {
@@ -145,7 +145,7 @@ func (p *printer) endpoint(run *trace.Run, ep *trace.Endpoint) {
 	if ep.Verdict == trace.Pass && c.untested > 0 {
 		style = p.warn
 	}
-	p.hang(0, 2, style, badge(ep.Verdict), p.bold, fmt.Sprintf("%s: %s%s, %s", ep.Name, ep.Request, place, c.short()))
+	p.hang(0, 2, style, badge(ep.Verdict), p.bold, fmt.Sprintf("%s: %s%s, %s", ep.Name, ep.Request, about, c.short()))
 	p.blank()
 	p.cases(ep)
 	for i := range ep.Diagnoses {

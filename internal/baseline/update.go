@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -80,12 +81,9 @@ func found(run *trace.Run, e *Entry) bool {
 
 // missing are entries for the violations of the run that fail and are not in the file.
 func (b *Baseline) missing(run *trace.Run, t Terms) []Entry {
-	failOn := run.Info.FailOn
-	if failOn == "" {
-		failOn = trace.Major
-	}
 	var out []Entry
 	for i := range run.Endpoints {
+		failOn := cmp.Or(run.Endpoints[i].Facts.FailOn, run.Info.FailOn, trace.Major)
 		for _, c := range run.Endpoints[i].Cases {
 			for _, f := range c.Findings {
 				e := Entry{Endpoint: run.Endpoints[i].Name, Scenario: c.Scenario, Rule: f.Rule, Reason: t.Reason, Owner: t.Owner, Expires: t.Expires}

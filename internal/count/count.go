@@ -12,6 +12,7 @@ import (
 	"io"
 	"math/big"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -34,7 +35,8 @@ type Get func(ctx context.Context, c *plan.HTTPCounter, v plan.Values) trace.Exc
 type Reader struct {
 	// Get is used for HTTP counters and states.
 	Get Get
-	// Dir is the folder in which commands run; empty means the current one.
+	// Dir is the folder in which commands of counters that stand in no file run; empty means the current one. The others run in the
+	// folder of their file.
 	Dir string
 	// Databases are used for queries.
 	Databases *database.Pool
@@ -54,7 +56,7 @@ func (r *Reader) Read(ctx context.Context, c plan.Counter, v plan.Values) trace.
 	case c.SQL != nil:
 		n, err = r.sql(ctx, c.SQL, v, &out)
 	default:
-		n, err = r.exec(ctx, c.Exec, v, &out)
+		n, err = r.exec(ctx, c, v, &out)
 	}
 	if err != nil {
 		out.Error = err.Error()
@@ -200,10 +202,14 @@ func wholeNumber(s string) (int64, error) {
 	return 0, fmt.Errorf("expected a whole number, found %q", shorten(s))
 }
 
-func (r *Reader) exec(ctx context.Context, args []plan.Template, v plan.Values, out *trace.Value) (int64, error) {
-	argv := Render(args, v)
+func (r *Reader) exec(ctx context.Context, c plan.Counter, v plan.Values, out *trace.Value) (int64, error) {
+	argv := Render(c.Exec, v)
 	out.Source = strings.Join(argv, " ")
-	text, err := Command(ctx, r.Dir, r.Timeout, argv)
+	dir := r.Dir
+	if c.Pos.File != "" {
+		dir = filepath.Dir(c.Pos.File)
+	}
+	text, err := Command(ctx, dir, r.Timeout, argv)
 	out.Raw = shorten(text)
 	if err != nil {
 		return 0, err

@@ -94,7 +94,7 @@ func (r *run) credential(ctx context.Context, c *plan.Caller, renew bool) (crede
 
 func (r *run) obtain(ctx context.Context, c *plan.Caller, into *credential) error {
 	if len(c.Exec) > 0 {
-		printed, err := count.Command(ctx, dirOf(r.Plan.File), r.Plan.Limits.Request, count.Render(c.Exec, values{scope: &scope{}}))
+		printed, err := count.Command(ctx, r.dirOf(c.Pos.File), r.Plan.Limits.Request, count.Render(c.Exec, values{scope: &scope{vars: c.Vars}}))
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (r *run) obtain(ctx context.Context, c *plan.Caller, into *credential) erro
 	if c.Login == nil {
 		return nil
 	}
-	v := values{scope: &scope{span: "0000000000000001"}}
+	v := values{scope: &scope{span: "0000000000000001", vars: c.Vars}}
 	shot, err := r.request(c.Login.Request, c.Login.Headers, credential{}, c.Login.Body, trace.KeyPlace{}, v)
 	if err != nil {
 		return err

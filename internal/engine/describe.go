@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 
@@ -24,6 +25,7 @@ func Describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 		IgnoreHeaders:      ep.IgnoreHeaders,
 		ReplayHeaders:      ep.ReplayHeaders,
 		Require:            ep.Require,
+		FailOn:             ep.FailOn,
 		States:             ep.States,
 		RetryWindow:        trace.Nanos(ep.RetryWindow),
 		DoubleClick:        ep.DoubleClick,
@@ -48,7 +50,11 @@ func Describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 		f.Counters = append(f.Counters, fact)
 	}
 	place := 1 + slices.IndexFunc(p.Endpoints, func(e plan.Endpoint) bool { return e.Name == ep.Name })
-	return trace.Endpoint{Name: ep.Name, Request: ep.Request.String(), Kind: ep.Kind, Line: ep.Pos.Line, Place: place, Facts: f}
+	out := trace.Endpoint{Name: ep.Name, Owner: ep.Owner, Request: ep.Request.String(), Kind: ep.Kind, Line: ep.Pos.Line, Place: place, Facts: f}
+	if ep.Pos.File != p.File {
+		out.File, out.InRepository = ep.Pos.File, plan.InRepository(ep.Pos.File)
+	}
+	return out
 }
 
 // changed says where the other bodies of an endpoint differ from its own; nil when that is not known.
@@ -66,9 +72,9 @@ func changed(ep *plan.Endpoint) map[string][]string {
 	return out
 }
 
-// dirOf is the folder in which a plan's commands run; empty for a plan without a file.
-func dirOf(file string) string {
-	if file == "" {
+// dirOf is the folder in which a command of the plan runs: that of the file in which it stands; empty for a plan without a file.
+func (r *run) dirOf(file string) string {
+	if file = cmp.Or(file, r.Plan.File); file == "" {
 		return ""
 	}
 	return filepath.Dir(file)

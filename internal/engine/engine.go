@@ -117,7 +117,7 @@ type Ended struct {
 // the run: cases that were under way have a Stop of code Interrupted.
 func Run(ctx context.Context, cfg Config) {
 	r := &run{Config: cfg}
-	r.counts = count.Reader{Get: r.getCounter, Dir: dirOf(cfg.Plan.File), Databases: &r.databases, Timeout: cfg.Plan.Limits.Count}
+	r.counts = count.Reader{Get: r.getCounter, Dir: r.dirOf(""), Databases: &r.databases, Timeout: cfg.Plan.Limits.Count}
 	defer r.databases.Close()
 	ctx, stop := r.within(ctx)
 	defer stop()

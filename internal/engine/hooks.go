@@ -21,7 +21,7 @@ func (r *run) runHook(ctx context.Context, h plan.Hook, v values) error {
 		if len(command) == 0 {
 			continue
 		}
-		if _, err := count.Command(ctx, dirOf(r.Plan.File), r.Plan.Limits.Request, count.Render(command, v)); err != nil {
+		if _, err := count.Command(ctx, r.dirOf(h.Pos.File), r.Plan.Limits.Request, count.Render(command, v)); err != nil {
 			return err
 		}
 	}

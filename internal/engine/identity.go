@@ -52,8 +52,10 @@ type scope struct {
 	quoted bool
 	// captures are as they were answered; the trace holds them with secrets replaced.
 	captures map[string]string
-	uuid     string
-	span     string
+	// vars are those of the caller; nil for none.
+	vars map[string]string
+	uuid string
+	span string
 	// now and date are when the identity was drawn, as RFC 3339 and as a date of HTTP.
 	now, date string
 }
@@ -157,5 +159,8 @@ func (v values) lookup(name string) string {
 	case "send.now":
 		return time.Now().UTC().Format(time.RFC3339Nano)
 	}
-	return v.captures[name]
+	if value, captured := v.captures[name]; captured {
+		return value
+	}
+	return v.vars[name]
 }

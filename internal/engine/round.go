@@ -54,7 +54,9 @@ func (e *endpointRun) newRound(n int, s *scenarios.Scenario, path ...string) *ro
 		uses = []scenarios.ScopeUse{{Name: "A", Letter: "A", Caller: scenarios.CallerFirst}}
 	}
 	for _, use := range uses {
-		rd.scopes = append(rd.scopes, newScope(e.Seed, use, s.Keys, path...))
+		sc := newScope(e.Seed, use, s.Keys, path...)
+		sc.vars = e.Plan.VarsOf(use.Caller == scenarios.CallerOther)
+		rd.scopes = append(rd.scopes, sc)
 	}
 	if p := s.Planted(); p != nil {
 		rd.goOn(e.Planted[PlantedCase{e.t.Name, s.ID}].Entry, p.Key)

@@ -3,10 +3,12 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"retrysafe/internal/fire"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
+	"retrysafe/scenarios"
 )
 
 // end has a last look at the counters when some time has passed since the last request, so that an effect that came late
@@ -88,7 +90,7 @@ func (e *endpointRun) cleanUp(ctx context.Context) (removed int, failed error) {
 		if err != nil {
 			continue // an answer that names nothing has nothing to remove
 		}
-		shot, err := e.removal(ctx, captured)
+		shot, err := e.removal(ctx, captured, strings.Contains(x.Scope, "@"+scenarios.CallerOther))
 		if err != nil {
 			return removed, e.cleanUpFailed(err)
 		}
@@ -110,13 +112,17 @@ func (e *endpointRun) cleanUp(ctx context.Context) (removed int, failed error) {
 	return removed, e.cleanUpFailed(failed)
 }
 
-// removal is the request that removes what an answer named.
-func (e *endpointRun) removal(ctx context.Context, captured map[string]string) (fire.Shot, error) {
-	cred, err := e.credential(ctx, e.callerNamed(""), false)
+// removal is the request that removes what an answer named, sent as the caller to whom it was answered: the first one, or the other one.
+func (e *endpointRun) removal(ctx context.Context, captured map[string]string, other bool) (fire.Shot, error) {
+	who := scenarios.CallerFirst
+	if other {
+		who = scenarios.CallerOther
+	}
+	cred, err := e.credential(ctx, e.callerFor(who), false)
 	if err != nil {
 		return fire.Shot{}, err
 	}
-	sc := &scope{captures: captured, span: "0000000000000001"}
+	sc := &scope{captures: captured, vars: e.Plan.VarsOf(other), span: "0000000000000001"}
 	return e.request(e.plan.Cleanup.Request, e.plan.Cleanup.Headers, cred, plan.Body{}, trace.KeyPlace{}, values{scope: sc})
 }
 

@@ -30,7 +30,7 @@ type Input struct {
 	Case *trace.Case
 	// Rules is the rule catalogue.
 	Rules Catalogue
-	// FailOn is the least severity that makes a case fail; empty means major.
+	// FailOn is the least severity that makes a case fail where the facts of the endpoint do not say; empty means major.
 	FailOn trace.Severity
 	// Accepted are the rules whose violations are accepted in this case: they fail nothing, and are shown as warnings.
 	Accepted map[string]trace.Accepted

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 
 	"retrysafe/internal/trace"
@@ -29,12 +30,19 @@ func (in *Input) leftOut(c trace.Code) bool {
 	return skips(c) || c == trace.FailFast && len(in.Case.Trace) == 0
 }
 
+// required reports whether the plan requires the scenario, by its id, or by a pattern of what applies and can be due.
+func (in *Input) required(why trace.Code) bool {
+	id := in.Scenario.ID
+	if slices.Contains(in.Facts.Require, id) {
+		return true
+	}
+	excused := why == trace.NotApplicable || why == trace.PlanSkip || why == trace.NotDue
+	return !excused && slices.ContainsFunc(in.Facts.Require, func(word string) bool { return trace.Named(word, id) })
+}
+
 // conclude gives the verdict of a result whose findings are known: fail, then inconclusive, then warn, then pass.
 func conclude(in *Input, r trace.Result, why *trace.Reason) trace.Result {
-	failOn := in.FailOn
-	if failOn == "" {
-		failOn = trace.Major
-	}
+	failOn := cmp.Or(in.Facts.FailOn, in.FailOn, trace.Major)
 	failing := false
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -58,7 +66,7 @@ func conclude(in *Input, r trace.Result, why *trace.Reason) trace.Result {
 	}
 	r.Reason, r.Detail, r.Enable = why.Code, why.Detail, why.Enable
 	switch {
-	case skips(why.Code) && slices.Contains(in.Facts.Require, in.Scenario.ID):
+	case skips(why.Code) && failOn != trace.Never && in.required(why.Code):
 		r.Verdict, r.Detail = trace.Fail, "the plan requires this scenario, but it was skipped: "+why.Detail
 	case in.leftOut(why.Code):
 		r.Verdict = trace.Skip

@@ -5,18 +5,19 @@ import (
 	"strings"
 
 	"retrysafe/internal/strict"
+	"retrysafe/internal/trace"
 )
 
 // answers reads what the endpoint's answers look like.
-func (d *decoder) answers(e *Endpoint, o strict.Object) {
-	stores := o.Get("stores").Object("4xx", "5xx")
+func (d *decoder) answers(e *Endpoint, in layers) {
+	stores := in.object("stores", "4xx", "5xx")
 	e.Stores4xx, e.Stores5xx = yesNo(stores.Get("4xx")), yesNo(stores.Get("5xx"))
-	statuses := o.Get("statuses").Object("mismatch", "missing_key", "in_progress")
+	statuses := in.object("statuses", "mismatch", "missing_key", "in_progress")
 	e.Statuses.Mismatch = statusCodes(statuses.Get("mismatch"))
 	e.Statuses.MissingKey = statusCodes(statuses.Get("missing_key"))
 	e.Statuses.InProgress = statusCodes(statuses.Get("in_progress"))
-	if answers := o.Get("answers"); answers.Present() {
-		said := answers.Object("refused", "success")
+	if answers := in.get("answers"); answers.Present() {
+		said := in.object("answers", "refused", "success")
 		if refused := said.Get("refused"); refused.Present() {
 			e.RefusedWhere = jsonPath(refused.Object("json").Require("json"))
 		}
@@ -25,11 +26,12 @@ func (d *decoder) answers(e *Endpoint, o strict.Object) {
 			answers.Errorf("expected refused or success, found neither")
 		}
 	}
-	ignore := o.Get("ignore").Object("json", "headers")
+	ignore := in.object("ignore", "json", "headers")
 	e.IgnoreJSON = jsonPaths(ignore.Get("json"))
 	e.IgnoreHeaders = headerNames(ignore.Get("headers"))
-	e.ReplayHeaders = headerNames(o.Get("replay_headers"))
-	for _, t := range o.Get("replay_headers").Texts() {
+	replay := in.get("replay_headers")
+	e.ReplayHeaders = headerNames(replay)
+	for _, t := range replay.Texts() {
 		if slices.ContainsFunc(e.IgnoreHeaders, func(h string) bool { return strings.EqualFold(h, t.Value) }) {
 			t.Errorf(0, len(t.Value), "header %s cannot be both ignored and replayed: remove it from one list", t.Value)
 		}
@@ -79,40 +81,26 @@ func (d *decoder) cleanup(v strict.Value) *Cleanup {
 	c := &Cleanup{Pos: v.Pos()}
 	var captures []string
 	c.Capture = d.capture(o.Require("capture"), &captures)
-	allowed := names{captures: captures, capturesOnly: true}
+	allowed := names{captures: captures, capturesOnly: true, vars: d.vars}
 	c.Request = d.request(o.Require("request"), allowed)
 	c.Headers = parseHeaders(o.Get("headers"), allowed)
-	if len(captures) > 0 && !c.Request.Path.Empty() && !strings.Contains(c.Request.Path.source, "{{") {
+	if len(captures) > 0 && !c.Request.Path.Empty() && c.Request.Path.sameForAll() {
 		o.Get("request").Errorf("expected a captured name in the request, found none: it would be the same for everything that was created; write {{%s}}", captures[0])
 	}
 	return c
 }
 
-// selection reads which scenarios are skipped and required, and whom the endpoint belongs to.
-func (d *decoder) selection(e *Endpoint, o strict.Object) {
-	e.Skip = map[string]string{}
-	skip := o.Get("skip")
-	if skip.Present() && skip.Kind() != strict.Mapping {
-		skip.Expected("scenarios with the reason for each, such as {restart-between: staging cannot be restarted}")
-		skip = strict.Value{}
-	}
-	for _, entry := range skip.Entries() {
-		reason := entry.Value.Text()
-		if entry.Value.Kind() == strict.String && strings.TrimSpace(reason.Value) == "" {
-			entry.Value.Errorf("expected the reason for skipping, found nothing")
-		}
-		e.Skip[entry.Key.Value] = reason.Value
-		d.plan.scenarioRefs = append(d.plan.scenarioRefs, scenarioRef{entry.Key})
-	}
-	for _, t := range o.Get("require").Texts() {
-		if _, skipped := e.Skip[t.Value]; skipped {
-			t.Errorf(0, len([]rune(t.Value)), "scenario %s is both skipped and required: remove one", t.Show())
-		}
-		e.Require = append(e.Require, t.Value)
-		d.plan.scenarioRefs = append(d.plan.scenarioRefs, scenarioRef{t})
-	}
-	for _, t := range o.Get("tags").Texts() {
+// selection reads which scenarios are skipped and required, what fails, and whom the endpoint belongs to.
+func (d *decoder) selection(e *Endpoint, in layers) {
+	e.Skip = d.skips(in)
+	e.Require = d.requires(in, e.Skip)
+	e.FailOn = trace.Severity(in.get("fail_on").Enum(string(trace.Critical), string(trace.Major), string(trace.Minor), string(trace.Never)))
+	for _, t := range in.get("tags").Texts() {
 		e.Tags = append(e.Tags, t.Value)
 	}
-	e.Owner = o.Get("owner").Text().Value
+	owner := in.get("owner")
+	e.Owner = strings.TrimSpace(owner.Text().Value)
+	if strings.ContainsFunc(e.Owner, isHeaderControl) || e.Owner == "" && owner.Kind() == strict.String {
+		owner.Errorf("expected an owner in one line, such as payments or @org/payments, found %s", owner.Text().Show())
+	}
 }

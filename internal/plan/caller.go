@@ -10,28 +10,32 @@ func (d *decoder) callers(v strict.Value) []Caller {
 	var callers []Caller
 	for _, e := range v.Entries() {
 		checkName(e.Key)
-		callers = append(callers, d.readCaller(e))
+		c := d.readCaller(e)
+		callers = append(callers, c)
+		d.vars.add(c)
 	}
 	return callers
 }
 
 func (d *decoder) readCaller(e strict.Entry) Caller {
-	o := e.Value.Object("headers", "exec", "login", "refresh")
-	c := Caller{Name: e.Key.Value, Refresh: o.Get("refresh").Duration()}
+	o := e.Value.Object("headers", "exec", "login", "refresh", "vars")
+	c := Caller{Pos: e.Key.Pos(), Name: e.Key.Value, Refresh: o.Get("refresh").Duration(), Vars: callerVars(o.Get("vars"))}
+	own := &vars{}
+	own.add(c)
 	var captures []string
 	switch {
 	case o.Has("exec") && o.Has("login"):
 		o.OneOf("source of credentials", "exec", "login")
 	case o.Has("exec"):
-		c.Exec = d.command(o.Get("exec"), names{capturesOnly: true})
+		c.Exec = d.command(o.Get("exec"), names{capturesOnly: true, vars: own})
 	case o.Has("login"):
-		c.Login, captures = d.login(o.Get("login"))
+		c.Login, captures = d.login(o.Get("login"), own)
 	case o.Has("headers"):
 		o.Get("refresh").Errorf("refresh belongs to a caller with `exec` or `login`, headers stay the same: remove it")
-	case e.Value.Kind() == strict.Mapping:
+	case e.Value.Kind() == strict.Mapping && !o.Has("vars"):
 		e.Value.Errorf("expected headers, exec or login that identify the caller, found none of them")
 	}
-	c.Headers = parseHeaders(o.Get("headers"), names{captures: captures})
+	c.Headers = parseHeaders(o.Get("headers"), names{captures: captures, vars: own})
 	for _, capture := range captureEntries(o.Get("login")) {
 		name := capture.Key.Value
 		if !slices.ContainsFunc(c.Headers, func(h HeaderTemplate) bool { return h.Value.Uses(name) }) {
@@ -42,10 +46,10 @@ func (d *decoder) readCaller(e strict.Entry) Caller {
 }
 
 // login reads a log-in and the names that it captures. It is sent once for many rounds, so that nothing is drawn for it.
-func (d *decoder) login(v strict.Value) (*Setup, []string) {
+func (d *decoder) login(v strict.Value, own *vars) (*Setup, []string) {
 	var captures []string
 	o := v.Object("request", "headers", "body", "text", "form", "file", "capture")
-	s := d.setupRequest(o, v.Pos(), names{capturesOnly: true})
+	s := d.setupRequest(o, v.Pos(), names{capturesOnly: true, vars: own})
 	s.Capture = d.capture(o.Require("capture"), &captures)
 	if c := o.Get("capture"); c.Kind() == strict.Mapping && len(c.Entries()) == 0 {
 		c.Errorf("expected what the log-in yields, such as {token: $.token}, found nothing")

@@ -104,6 +104,9 @@ func (c *completion) callers() {
 func (c *completion) endpoint(e *Endpoint) {
 	e.Stated = stated(e)
 	c.key(e)
+	if e.requiredByDefault && (e.Key.In == "" || e.Webhook != nil) {
+		e.Required, e.RequiredSet = false, false
+	}
 	setDefault(&e.Kind, kindOf(e))
 	c.dialectFacts(e)
 	setDefault(&e.FreshKey, "creates")

@@ -23,9 +23,11 @@ func misspelt(method string) string {
 }
 
 // contradictions notes what an endpoint says twice in different ways, and what cannot work together.
-func (d *decoder) contradictions(o strict.Object, e *Endpoint) {
+func (d *decoder) contradictions(in layers, e *Endpoint) {
+	o := in[0]
 	d.keyOfWebhook(o.Get("key"), e)
-	if own := o.Get("key"); e.Required && e.Webhook == nil && e.Key.In == "" && (own.Text().Value == "none" || !own.Present() && !d.documentsKey(e)) {
+	none := isNone(o.Get("key")) || !o.Has("key") && !d.documentsKey(in[1:].get("key"), e)
+	if e.Required && !e.requiredByDefault && e.Webhook == nil && e.Key.In == "" && none {
 		o.Get("required").Errorf("a key is required, and this endpoint has none: say where it travels with `key`, or remove `required`")
 	}
 	if e.Cleanup != nil && slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions}, e.Cleanup.Request.Method) {
@@ -34,9 +36,12 @@ func (d *decoder) contradictions(o strict.Object, e *Endpoint) {
 	d.unsentMarker(o.Get("counters"), e)
 }
 
+// isNone is true for `key: none`.
+func isNone(v strict.Value) bool { return v.Kind() == strict.String && v.Text().Value == "none" }
+
 // documentsKey is true when the dialect gives the endpoint a key, or `defaults` do.
-func (d *decoder) documentsKey(e *Endpoint) bool {
-	return d.key.Present() && d.key.Text().Value != "none" || d.plan.Dialect.Key.In != "" && e.Request.Method == http.MethodPost
+func (d *decoder) documentsKey(byDefault strict.Value, e *Endpoint) bool {
+	return byDefault.Present() && !isNone(byDefault) || d.plan.Dialect.Key.In != "" && e.Request.Method == http.MethodPost
 }
 
 // keyOfWebhook notes a key that no delivery carries: the sender's scheme says where the event's id is. Another place in the body may

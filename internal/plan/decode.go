@@ -1,8 +1,8 @@
 package plan
 
 import (
-	"os"
-	"path/filepath"
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -15,12 +15,15 @@ import (
 type decoder struct {
 	doc  *strict.Document
 	plan *Plan
-	dir  string
-	over Overrides
+	// files are where the plan's files are, own the `defaults` of included files that hold for their endpoints alone.
+	files Files
+	own   map[string]strict.Value
+	over  Overrides
 
-	headers     []HeaderTemplate // of `defaults`
-	key         strict.Value     // of `defaults`
-	captures    []string         // of all set-ups, which counters may use
+	base        strict.Object            // `defaults` of the plan
+	ownBase     map[string]strict.Object // `defaults` of files with endpoints, by file
+	vars        *vars                    // of callers
+	captures    []string                 // of all set-ups, which counters may use
 	targetWidth int
 	public      []string // variables whose values are shown: those of target, allow_hosts and files of SQLite
 	listed      []string // of `secrets`
@@ -31,20 +34,21 @@ type decoder struct {
 
 // Fields are the names of a plan's fields at its top level.
 func Fields() []string {
-	return []string{"version", "target", "replicas", "allow_hosts", "firing", "dialect", "defaults", "callers", "counters",
+	return []string{"version", "include", "target", "replicas", "allow_hosts", "firing", "dialect", "defaults", "callers", "counters",
 		"sinks", "states", "hooks", "limits", "endpoints", "scenarios", "secrets"}
 }
 
 func (d *decoder) decode() {
 	root := d.doc.Root()
 	o := root.Object(Fields()...)
-	d.version(o.Require("version"))
+	checkVersion(o.Require("version"))
 	d.target(o.Get("target"))
 	d.replicaList(o.Get("replicas"))
 	d.allowHosts(o.Get("allow_hosts"))
 	d.plan.Dialect = d.dialect(o.Get("dialect"))
-	d.defaults(o.Get("defaults"))
+	d.vars = &vars{}
 	d.plan.Callers = d.callers(o.Get("callers"))
+	d.defaults(o.Get("defaults"))
 	d.captures = allCaptures(o.Get("endpoints"))
 	d.plan.Counters = d.counters(o.Get("counters"))
 	d.sinks(o.Get("sinks"))
@@ -55,12 +59,13 @@ func (d *decoder) decode() {
 		d.plan.Firing = f.Enum("auto", "h2", "h1", "barrier")
 	}
 	d.endpoints(o.Require("endpoints"))
+	d.missingVars()
 	d.unused()
 	d.plan.Scenarios = d.scenarios(o.Get("scenarios"))
 	d.secretList(o.Get("secrets"))
 }
 
-func (d *decoder) version(v strict.Value) {
+func checkVersion(v strict.Value) {
 	if v.Present() && (v.Kind() != strict.Number || v.Scalar().Value != "1") {
 		v.Expected("version 1, the only one that there is")
 	}
@@ -129,12 +134,6 @@ func (d *decoder) dialect(v strict.Value) dialect.Dialect {
 	return found
 }
 
-func (d *decoder) defaults(v strict.Value) {
-	o := v.Object("headers", "key")
-	d.headers = parseHeaders(o.Get("headers"), names{})
-	d.key = o.Get("key")
-}
-
 // checkName notes a name that could not be written on a command line or in a placeholder.
 func checkName(t strict.Text) bool {
 	if isName(t.Value) {
@@ -162,7 +161,7 @@ func (d *decoder) counters(v strict.Value) map[string]Counter {
 func (d *decoder) counter(e strict.Entry) Counter {
 	o := e.Value.Object("http", "exec", "sql", "value", "header", "length", "caller", "headers")
 	c := Counter{Pos: e.Key.Pos(), Name: e.Key.Value}
-	allowed := names{captures: d.captures}
+	allowed := names{captures: d.captures, vars: d.vars}
 	switch o.OneOf("way to count", "http", "exec", "sql") {
 	case "http":
 		c.HTTP = d.httpCounter(o, allowed)
@@ -265,11 +264,7 @@ func limits(v strict.Value) Limits {
 func (d *decoder) scenarios(v strict.Value) []string {
 	var files []string
 	for _, t := range v.Texts() {
-		pattern := t.Value
-		if !filepath.IsAbs(pattern) {
-			pattern = filepath.Join(d.dir, pattern)
-		}
-		found, err := filepath.Glob(pattern)
+		found, err := d.files.Glob(beside(t))
 		if err != nil || len(found) == 0 {
 			t.Errorf(0, len([]rune(t.Source())), "no scenario file matches %s: paths start at the plan's folder", t.Show())
 		}
@@ -290,22 +285,14 @@ func (d *decoder) file(v strict.Value) []byte {
 	if t.Value == "" {
 		return nil
 	}
-	path := t.Value
-	if !filepath.IsAbs(path) {
-		path = filepath.Join(d.dir, path)
-	}
-	info, err := os.Stat(path)
+	content, err := d.files.Read(beside(t), largestFile)
 	switch {
+	case errors.Is(err, errOtherFile):
+		v.Errorf("expected a regular file of at most 16 MiB, found something else at %s", t.Show())
+	case errors.Is(err, fs.ErrPermission):
+		v.Errorf("cannot read the body's file %s: check its permissions", t.Show())
 	case err != nil:
 		v.Errorf("cannot read the body's file %s: paths start at the plan's folder", t.Show())
-		return nil
-	case !info.Mode().IsRegular() || info.Size() > largestFile:
-		v.Errorf("expected a regular file of at most 16 MiB, found something else at %s", t.Show())
-		return nil
-	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		v.Errorf("cannot read the body's file %s: check its permissions", t.Show())
 	}
 	return content
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ func EndpointFields() []string {
 		"name", "kind", "setup", "request", "key", "required", "headers", "body", "text", "form", "file",
 		"other_body", "invalid_body", "other_query", "other_endpoint", "fail", "webhook", "counters", "states", "settle",
 		"key_lifetime", "retry_window", "fresh_key", "double_click", "stores", "statuses", "answers", "await", "ignore",
-		"replay_headers", "cleanup", "skip", "require", "tags", "owner",
+		"replay_headers", "cleanup", "skip", "require", "fail_on", "tags", "owner",
 	}
 }
 
@@ -26,14 +27,19 @@ func (d *decoder) endpoints(v strict.Value) {
 	if v.Kind() == strict.List && len(items) == 0 {
 		v.Errorf("expected at least one endpoint, found an empty list")
 	}
-	lines := map[string]int{}
+	places := map[string]strict.Pos{}
 	for _, item := range items {
 		e := d.endpoint(item)
 		name := field(item, "name")
-		if line, dup := lines[e.Name]; dup && e.Name != "" {
-			name.Errorf("duplicate endpoint %q, the first one is in line %d: give it another name", e.Name, line)
+		if first, dup := places[e.Name]; dup && e.Name != "" {
+			where := fmt.Sprintf("in line %d", first.Line)
+			if first.File != name.Pos().File {
+				where = "at " + first.String()
+			}
+			name.Errorf("duplicate endpoint %q, the first one is %s: give it another name", e.Name, where)
+		} else {
+			places[e.Name] = name.Pos()
 		}
-		lines[e.Name] = name.Pos().Line
 		d.plan.Endpoints = append(d.plan.Endpoints, e)
 	}
 }
@@ -41,34 +47,28 @@ func (d *decoder) endpoints(v strict.Value) {
 func (d *decoder) endpoint(v strict.Value) Endpoint {
 	o := v.Object(EndpointFields()...)
 	e, sound := Endpoint{Pos: v.Pos()}, len(d.doc.Errors())
+	in := d.layersOf(v, o)
 	e.Name = d.endpointName(o.Require("name"))
 	e.Kind = o.Get("kind").Enum("create", "method", "webhook")
 	e.Webhook = d.webhook(o)
 	var captures []string
 	e.Setup, captures = d.setup(o.Get("setup"))
-	allowed := names{captures: captures}
+	allowed := names{captures: captures, vars: d.vars}
 	e.Request = d.request(o.Require("request"), allowed)
-	own := parseHeaders(o.Get("headers"), allowed)
-	e.Headers = mergeHeaders(d.headers, own)
-	e.Key, e.keySet = d.endpointKey(o.Get("key"), e.Webhook)
-	e.RequiredSet, e.Required = o.Has("required"), o.Get("required").Bool()
+	e.Headers = d.headers(in, allowed)
+	e.Key, e.keySet = d.endpointKey(in, e.Webhook)
+	d.shared(&e, in)
 	e.Body = d.body(o, allowed)
 	d.bodies(&e, o, allowed)
 	e.OtherQuery = otherQuery(o.Get("other_query"), &e, allowed)
 	d.others = append(d.others, o.Get("other_endpoint").Text())
 	e.Counters = d.rises(o.Get("counters"), captures)
 	e.States = d.stateNames(o.Get("states"), captures)
-	e.Settle = o.Get("settle").Duration()
-	e.KeyLifetime = o.Get("key_lifetime").Duration()
-	e.RetryWindow = o.Get("retry_window").Duration()
-	e.FreshKey = o.Get("fresh_key").Enum("creates", "returns-existing")
-	e.DoubleClick = o.Get("double_click").Enum("one", "two")
-	d.answers(&e, o)
 	e.Await = await(o.Get("await"))
 	e.Cleanup = d.cleanup(o.Get("cleanup"))
-	d.selection(&e, o)
+	d.selection(&e, in)
 	if len(d.doc.Errors()) == sound { // else what seems to contradict may be what is misspelt
-		d.contradictions(o, &e)
+		d.contradictions(in, &e)
 	}
 	return e
 }
@@ -83,18 +83,18 @@ func (d *decoder) endpointName(v strict.Value) string {
 
 // endpointKey is the endpoint's own `key`, else that of `defaults`, which does not hold for webhooks whose scheme
 // says where the event's id is.
-func (d *decoder) endpointKey(own strict.Value, hook *Webhook) (trace.KeyPlace, bool) {
-	if !own.Present() && hook == nil {
-		own = d.key
+func (d *decoder) endpointKey(in layers, hook *Webhook) (trace.KeyPlace, bool) {
+	if hook != nil {
+		in = in[:1]
 	}
-	return d.keyPlace(own)
+	return d.keyPlace(in.get("key"))
 }
 
 // setup reads the set-up requests and the names that they capture. Each may use what those before it captured.
 func (d *decoder) setup(v strict.Value) (setups []Setup, captures []string) {
 	for _, item := range v.List() {
 		o := item.Object("request", "headers", "body", "text", "form", "file", "capture")
-		allowed := names{captures: slices.Clone(captures)}
+		allowed := names{captures: slices.Clone(captures), vars: d.vars}
 		s := d.setupRequest(o, item.Pos(), allowed)
 		s.Capture = d.capture(o.Get("capture"), &captures)
 		setups = append(setups, s)
@@ -123,6 +123,8 @@ func (d *decoder) capture(v strict.Value, known *[]string) map[string]string {
 		switch {
 		case slices.Contains(builtins, name):
 			e.Key.Errorf(0, len(name), "%q is a placeholder of its own: capture under another name", name)
+		case d.vars.has(name):
+			e.Key.Errorf(0, len(name), "%q is one of the vars of `callers`: capture under another name", name)
 		case slices.Contains(*known, name):
 			e.Key.Errorf(0, len(name), "%q is captured already: capture under another name", name)
 		}

@@ -27,8 +27,13 @@ func FuzzPlan(f *testing.F) {
 	}
 	f.Add(endpoint("form: {a: \"{{marker:20}}\"}", "other_body: {a: }", "cleanup: {request: \"DELETE /{{id}}\", capture: {id: header Location}}"))
 	f.Add(withTop(`counters: {c: {sql: {dsn: "postgres://u@localhost/x?sslmode=disable", query: "select {{key}}, '' /* */"}}}`))
+	f.Add(shopIncludes + "defaults: {owner: x, statuses: {mismatch: [422]}}\ninclude: [\"part*.yaml\"]\n" + fuzzCut + "callers: {a: {vars: {t: x}}, b: {vars: {t: y}}}\ninclude: [part.yaml]\n" +
+		"endpoints: [{name: a, request: \"POST /{{t}}\", require: [\"*\"], fail_on: never, counters: [c]}]\ncounters: {c: {http: \"GET /{{t}}/{{marker}}\", value: $}}")
+	f.Add(head + "include: [part.yaml]\nendpoints: [{name: a, request: POST /x}]\n" + fuzzCut + "target: http://other.example\nendpoints: [{name: a, request: POST http://other.example}]\nlimits: []")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := Parse("no-such-folder/p", []byte(text), fuzzEnv)
+		main, part, _ := strings.Cut(text, fuzzCut)
+		files := memory{"no-such-folder/part.yaml": part, "no-such-folder/part-too.yaml": "include: [part.yaml]"}
+		p, err := ParseFrom(files, "no-such-folder/p", []byte(main), fuzzEnv, Overrides{})
 		var mistakes strict.Errors
 		if err != nil && !errors.As(err, &mistakes) {
 			t.Fatalf("no strict.Errors: %v", err)
@@ -75,6 +80,9 @@ func FuzzPlan(f *testing.F) {
 		}
 	})
 }
+
+// fuzzCut is where the text of a plan ends and that of a file begins which it may include.
+const fuzzCut = "\n#8<#\n"
 
 // fuzzEnv sets the addresses that the sample plans need, and nothing else.
 func fuzzEnv(name string) (string, bool) {

@@ -22,6 +22,9 @@ func (d *decoder) hook(e strict.Entry) Hook {
 	o := e.Value.Object("exec", "http", "sql", "then", "ready")
 	h := Hook{Pos: e.Key.Pos(), Name: e.Key.Value}
 	allowed := names{capturesOnly: h.Name != hookExpire}
+	if h.Name == hookExpire {
+		allowed.vars = d.vars
+	}
 	switch o.OneOf("way to run the hook", "exec", "http", "sql") {
 	case "exec":
 		h.Exec = d.command(o.Get("exec"), allowed)

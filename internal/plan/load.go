@@ -10,8 +10,6 @@
 package plan
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,6 +18,7 @@ import (
 
 	"retrysafe/internal/dialect"
 	"retrysafe/internal/strict"
+	"retrysafe/internal/trace"
 )
 
 // Overrides are what the user says beside a plan. The zero value changes nothing.
@@ -30,7 +29,7 @@ type Overrides struct {
 	Dialect string
 }
 
-// Load reads a plan file. Variables are looked up by env. Mistakes in the file are returned all at once, as
+// Load reads a plan file and those that it includes. Variables are looked up by env. Mistakes in the file are returned all at once, as
 // strict.Errors.
 func Load(path string, env func(string) (string, bool), over Overrides) (*Plan, error) {
 	text, err := os.ReadFile(path)
@@ -40,7 +39,7 @@ func Load(path string, env func(string) (string, bool), over Overrides) (*Plan, 
 	return ParseWith(path, text, env, over)
 }
 
-// Parse is Load for text that has been read; files that it names are looked for beside file. A nil env leaves
+// Parse is Load for text that has been read; files that it names are looked for on disk, beside file. A nil env leaves
 // ${VAR} as it is.
 func Parse(file string, text []byte, env func(string) (string, bool), allowHosts ...string) (*Plan, error) {
 	return ParseWith(file, text, env, Overrides{AllowHosts: allowHosts})
@@ -48,6 +47,11 @@ func Parse(file string, text []byte, env func(string) (string, bool), allowHosts
 
 // ParseWith is Parse with all that can be said beside a plan.
 func ParseWith(file string, text []byte, env func(string) (string, bool), over Overrides) (*Plan, error) {
+	return ParseFrom(Disk{}, file, text, env, over)
+}
+
+// ParseFrom is ParseWith with another place for the files that a plan names.
+func ParseFrom(files Files, file string, text []byte, env func(string) (string, bool), over Overrides) (*Plan, error) {
 	if _, known := dialect.Find(over.Dialect); over.Dialect != "" && !known {
 		return nil, fmt.Errorf("--dialect: unknown dialect %q%s (known: %s)", over.Dialect,
 			strict.DidYouMean(over.Dialect, dialect.Names()), strings.Join(dialect.Names(), ", "))
@@ -57,12 +61,14 @@ func ParseWith(file string, text []byte, env func(string) (string, bool), over O
 			return nil, fmt.Errorf("--allow-host: %w", err)
 		}
 	}
-	sum := sha256.Sum256(text)
+	in := &inclusion{files: files, env: env, doc: strict.Parse(file, text, env), own: map[string]strict.Value{}}
+	in.run(text)
 	d := &decoder{
-		doc:  strict.Parse(file, text, env),
-		plan: &Plan{File: file, Digest: "sha256:" + hex.EncodeToString(sum[:])},
-		dir:  filepath.Dir(file),
-		over: over,
+		doc:   in.doc,
+		plan:  &Plan{File: file, Digest: in.digest(), Included: in.paths},
+		files: files,
+		own:   in.own,
+		over:  over,
 	}
 	d.decode()
 	d.plan.AllowHosts = append(d.plan.AllowHosts, over.AllowHosts...)
@@ -130,8 +136,7 @@ func InRepository(file string) string {
 	return filepath.ToSlash(rel)
 }
 
-// Dir is the folder of the plan file, in which commands of counters and hooks are run; "." for a plan made
-// from flags.
+// Dir is the folder of the plan file, in which its commands are run; "." for a plan made from flags.
 func (p *Plan) Dir() string { return filepath.Dir(p.File) }
 
 // CheckScenarios checks the scenario ids of every skip and require against the known ones, which are not known before
@@ -139,20 +144,32 @@ func (p *Plan) Dir() string { return filepath.Dir(p.File) }
 func (p *Plan) CheckScenarios(known []string) error {
 	var errs strict.Errors
 	for _, r := range p.scenarioRefs {
-		if e := r.check(known); e != nil {
+		e := r.check(known)
+		if e != nil && !slices.ContainsFunc(errs, func(o *strict.Error) bool { return o.Pos == e.Pos }) {
 			errs = append(errs, e)
 		}
 	}
 	return errs.Sorted().Err()
 }
 
-// scenarioRef is a scenario id in a skip or require, kept until the ids are known.
-type scenarioRef struct{ id strict.Text }
+// scenarioRef is a scenario id in a skip or require, or a pattern of them in a require, kept until the ids are known.
+type scenarioRef struct {
+	id      strict.Text
+	pattern bool
+}
 
 func (r scenarioRef) check(known []string) *strict.Error {
-	if slices.Contains(known, r.id.Value) {
+	width := len([]rune(r.id.Value))
+	switch {
+	case slices.Contains(known, r.id.Value):
 		return nil
+	case r.pattern && slices.ContainsFunc(known, func(id string) bool { return trace.Named(r.id.Value, id) }):
+		return nil
+	case r.pattern:
+		return r.id.Mistake(0, width, "no scenario matches %s (list: `retrysafe scenarios`)", r.id.Show())
 	}
-	return r.id.Mistake(0, len([]rune(r.id.Value)), "unknown scenario %s%s (list: `retrysafe scenarios`)",
-		r.id.Show(), strict.DidYouMean(r.id.Value, known))
+	return r.id.Mistake(0, width, "unknown scenario %s%s (list: `retrysafe scenarios`)", r.id.Show(), strict.DidYouMean(r.id.Value, known))
 }
+
+// isPattern is true for what means several names.
+func isPattern(s string) bool { return strings.ContainsAny(s, "*?[") }

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"net"
+	"path/filepath"
 	"strings"
 
 	"retrysafe/internal/database"
@@ -62,7 +63,7 @@ func (d *decoder) sql(v strict.Value, allowed names, reading bool) *SQL {
 	}
 	d.doc.Hide(database.Hidden(s.dsn.Value))
 	var err error
-	if s.Database, err = database.Parse(s.dsn.Value, d.dir); err != nil {
+	if s.Database, err = database.Parse(s.dsn.Value, filepath.Dir(s.dsn.Pos().File)); err != nil {
 		s.dsn.Errorf(0, len([]rune(s.dsn.Source())), "%v", err)
 		return s
 	}

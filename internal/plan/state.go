@@ -18,7 +18,7 @@ func (d *decoder) states(v strict.Value) map[string]State {
 
 func (d *decoder) state(e strict.Entry) State {
 	o := e.Value.Object("http", "sql", "value", "header", "caller", "headers")
-	allowed := names{captures: d.captures}
+	allowed := names{captures: d.captures, vars: d.vars}
 	s := State{Pos: e.Key.Pos(), Name: e.Key.Value}
 	switch o.OneOf("way to read the state", "http", "sql") {
 	case "http":

@@ -28,6 +28,8 @@ type part struct {
 	text  string
 	name  string
 	limit int
+	// ofCaller is true for one of a caller's vars.
+	ofCaller bool
 }
 
 // A marker of fewer than 8 letters and digits could be drawn twice in a run: of 10,000 markers two would
@@ -49,6 +51,8 @@ type names struct {
 	captures []string
 	// header is true where placeholders that change with every request are allowed.
 	header bool
+	// vars are those of callers; nil where no caller is at work.
+	vars *vars
 	// capturesOnly is true where no round is under way, so that nothing is drawn: clean-up, log-ins, hooks that are about
 	// no key.
 	capturesOnly bool
@@ -60,6 +64,7 @@ func (n names) known() []string {
 		known = append(known, builtins...)
 	}
 	known = append(known, n.captures...)
+	known = append(known, n.vars.names()...)
 	if n.header {
 		known = append(known, perRequest...)
 	}
@@ -139,7 +144,11 @@ func parsePlaceholder(t strict.Text, open, end int, allowed names) (part, bool) 
 		}
 		return part{name: name, limit: size}, true
 	default:
-		return part{name: name}, true
+		ofCaller := allowed.vars.has(name) && !slices.Contains(allowed.captures, name)
+		if ofCaller {
+			allowed.vars.use(name, t.At(open), width)
+		}
+		return part{name: name, ofCaller: ofCaller}, true
 	}
 	return part{}, false
 }
@@ -182,7 +191,13 @@ func (t Template) Placeholders() []string {
 
 // marked is true when the text differs for every scope of a round.
 func (t Template) marked() bool {
-	return slices.ContainsFunc(t.Placeholders(), func(name string) bool {
-		return name != "uuid" && name != "now" && name != "email" && !slices.Contains(perRequest, name)
+	return slices.ContainsFunc(t.parts, func(p part) bool {
+		return p.name != "" && !p.ofCaller && p.name != "uuid" && p.name != "now" && p.name != "email" && !slices.Contains(perRequest, p.name)
 	})
+}
+
+// sameForAll is true when the text holds no placeholder, or vars of callers alone.
+func (t Template) sameForAll() bool {
+	return !strings.Contains(t.source, "{{") ||
+		len(t.Placeholders()) > 0 && !slices.ContainsFunc(t.parts, func(p part) bool { return p.name != "" && !p.ofCaller })
 }

@@ -13,8 +13,11 @@ import (
 type Plan struct {
 	// File is the path it was read from; empty for a plan made from flags.
 	File string
-	// Digest is "sha256:" and the hexadecimal SHA-256 of the text before variables were filled in.
+	// Digest is "sha256:" and the hexadecimal SHA-256 of the text before variables were filled in; with included files, of the digests of
+	// all texts.
 	Digest string
+	// Included are the paths of the files that it includes, each once, in their order; nil for none.
+	Included []string
 	// Target is the base URL without a trailing slash.
 	Target string
 	// AllowHosts are host names (or host:port) that may be contacted beside loopback.
@@ -53,10 +56,13 @@ type Plan struct {
 // Caller is a named set of credentials: fixed headers, headers that a command prints, or headers made from what a
 // log-in request yields.
 type Caller struct {
+	Pos  strict.Pos
 	Name string
+	// Vars are what placeholders of these names mean in the requests of the caller; nil for none.
+	Vars map[string]string
 	// Headers are added to every request of the caller. With Login they may hold its captures.
 	Headers []HeaderTemplate
-	// Exec is a command that prints header lines ("Name: value"), run in the plan's folder; nil for none.
+	// Exec is a command that prints header lines ("Name: value"), run in the folder of the file that it stands in; nil for none.
 	Exec []Template
 	// Login is a request whose answer yields captures for Headers; nil for none.
 	Login *Setup
@@ -104,7 +110,7 @@ type Counter struct {
 	Name string
 	// HTTP is a GET; nil for another counter.
 	HTTP *HTTPCounter
-	// Exec is a command with its arguments; it prints a number. It is run in the plan's folder.
+	// Exec is a command with its arguments; it prints a number. It is run in the folder of the file that it stands in.
 	Exec []Template
 	// Sink listens for what the endpoint sends out; nil for a counter that is asked.
 	Sink *Sink
@@ -186,7 +192,7 @@ type SinkFailure struct {
 type Hook struct {
 	Pos  strict.Pos
 	Name string
-	// Exec is a command with its arguments, run in the plan's folder.
+	// Exec is a command with its arguments, run in the folder of the file that it stands in.
 	Exec []Template
 	// HTTP is a request whose answer must be 2xx; nil for another hook.
 	HTTP *RequestTemplate
@@ -292,10 +298,15 @@ type Endpoint struct {
 	Stated []string
 	// Skip maps a scenario's id to the reason for skipping it.
 	Skip map[string]string
-	// Require lists scenarios whose skip is a failure.
+	// Require lists scenarios whose skip is a failure, by id or by pattern.
 	Require []string
-	Tags    []string
-	Owner   string
+	// FailOn is the least severity that fails the endpoint, or trace.Never; empty for that of the run.
+	FailOn trace.Severity
+	Tags   []string
+	// Owner is who answers for the endpoint; empty when not stated.
+	Owner string
+
+	requiredByDefault bool // true when `required` is of `defaults`, which hold for endpoints with a key alone
 }
 
 // CounterRise is a counter's name and how much one effect raises it.

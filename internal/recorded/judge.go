@@ -16,7 +16,7 @@ import (
 
 // Terms are what a record is judged by. The zero value are the terms of the record itself.
 type Terms struct {
-	// FailOn is the least severity that makes a case fail; empty for the record's.
+	// FailOn is the least severity that makes a case fail, whatever its endpoint says; empty for the record's.
 	FailOn trace.Severity
 	// Dialect is the name of the convention that answers are measured against; empty for the record's.
 	Dialect string
@@ -47,6 +47,9 @@ func Judge(run *trace.Run, t Terms) error {
 	}
 	if t.FailOn != "" {
 		run.Info.FailOn = t.FailOn
+		for i := range run.Endpoints {
+			run.Endpoints[i].Facts.FailOn = ""
+		}
 	}
 	if t.Allow != nil {
 		run.Info.Allow = t.Allow

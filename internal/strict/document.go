@@ -36,12 +36,15 @@ type Document struct {
 	hidden []string
 	errs   Errors
 	warns  Errors
+	// parts are the documents that were added, and owners says of nodes that were joined into another document where they stand.
+	parts  []*Document
+	owners map[*yaml.Node]*Document
 }
 
 // Parse reads one YAML document. A nil env leaves ${VAR} alone: text from the command line has been through
 // a shell already. When the text is no YAML at all, Root is absent and Err says why.
 func Parse(file string, text []byte, env Env) *Document {
-	d := &Document{file: file, env: env, texts: map[*yaml.Node]Text{}, unset: map[*yaml.Node]bool{}}
+	d := &Document{file: file, env: env, texts: map[*yaml.Node]Text{}, unset: map[*yaml.Node]bool{}, owners: map[*yaml.Node]*Document{}}
 	source := strings.TrimPrefix(string(text), "\ufeff")
 	d.lines = splitLines(source)
 	if d.badCharacter(source) {
@@ -62,21 +65,41 @@ func (d *Document) Root() Value {
 	return Value{doc: d, node: d.root}
 }
 
+// Broken is true when the text is no YAML, so that there is no more to say of it than Err does.
+func (d *Document) Broken() bool { return d.root == nil }
+
+// File is the path as it was given.
+func (d *Document) File() string { return d.file }
+
 // Err is Errors as an error, nil when there is none.
 func (d *Document) Err() error { return d.Errors().Err() }
 
-// Errors are all mistakes noted so far, ordered by place. The same message at the same place counts once, so that a
-// value may be read twice.
+// Errors are all mistakes noted so far, ordered by place, those of parts behind the others. The same message at the same place counts
+// once, so that a value may be read twice.
 func (d *Document) Errors() Errors {
-	d.hideAll(d.errs)
-	return slices.CompactFunc(d.errs.Sorted(), func(a, b *Error) bool { return a.Pos == b.Pos && a.Message == b.Message })
+	return slices.CompactFunc(d.told(func(part *Document) Errors { return part.errs }), sameError)
+}
+
+func sameError(a, b *Error) bool { return a.Pos == b.Pos && a.Message == b.Message }
+
+// told are the errors or warnings of the document and its parts, ordered.
+func (d *Document) told(of func(*Document) Errors) Errors {
+	var all Errors
+	for _, part := range d.whole() {
+		all = append(all, of(part)...)
+	}
+	d.hideAll(all)
+	return all.Sorted()
 }
 
 // Hide keeps a text, such as a password, out of the source lines of mistakes: asterisks stand in its place, as many as it
 // has characters. Empty text hides nothing.
 func (d *Document) Hide(text string) {
-	if text != "" {
-		d.hidden = append(d.hidden, text)
+	if text == "" {
+		return
+	}
+	for _, part := range d.whole() {
+		part.hidden = append(part.hidden, text)
 	}
 }
 
@@ -96,18 +119,19 @@ func (d *Document) hide(line string) string {
 // Errorf notes a mistake at a place of this file. Width is how many characters are wrong; below 1 it
 // counts as 1.
 func (d *Document) Errorf(pos Pos, width int, format string, args ...any) {
-	d.errs = append(d.errs, d.mistake(pos, width, format, args...))
+	at := d.at(pos)
+	at.errs = append(at.errs, at.mistake(pos, width, format, args...))
 }
 
 // Warnf notes what is allowed and most likely not meant, at a place as in Errorf.
 func (d *Document) Warnf(pos Pos, width int, format string, args ...any) {
-	d.warns = append(d.warns, d.mistake(pos, width, format, args...))
+	at := d.at(pos)
+	at.warns = append(at.warns, at.mistake(pos, width, format, args...))
 }
 
-// Warnings are all warnings noted so far, ordered by place.
+// Warnings are all warnings noted so far, ordered and told once as in Errors.
 func (d *Document) Warnings() Errors {
-	d.hideAll(d.warns)
-	return d.warns.Sorted()
+	return slices.CompactFunc(d.told(func(part *Document) Errors { return part.warns }), sameError)
 }
 
 func (d *Document) mistake(pos Pos, width int, format string, args ...any) *Error {

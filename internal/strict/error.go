@@ -51,10 +51,17 @@ func (es Errors) Error() string { return es.join((*Error).Error) }
 // Pretty has source line and caret for each mistake.
 func (es Errors) Pretty() string { return es.join((*Error).Pretty) }
 
-// Sorted is es ordered by line and column; mistakes at the same place keep their order.
+// Sorted is es ordered by line and column, file after file in the order in which they first occur; mistakes at the same place keep their
+// order.
 func (es Errors) Sorted() Errors {
+	files := map[string]int{}
+	for _, e := range es {
+		if _, known := files[e.File]; !known {
+			files[e.File] = len(files)
+		}
+	}
 	return slices.SortedStableFunc(slices.Values(es), func(a, b *Error) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
+		return cmp.Or(files[a.File]-files[b.File], cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col))
 	})
 }
 

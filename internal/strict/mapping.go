@@ -17,7 +17,7 @@ type Entry struct {
 
 // Errorf notes a mistake at the field's name.
 func (e Entry) Errorf(format string, args ...any) {
-	e.Value.doc.Errorf(nodePos(e.Key.node), width(e.Key.node), format, args...)
+	e.Key.doc.Errorf(nodePos(e.Key.node), width(e.Key.node), format, args...)
 }
 
 // Entries are the fields of a mapping in the order of the file, duplicates left out; nil after noting a mistake
@@ -33,12 +33,12 @@ func (v Value) Entries() []Entry {
 	var entries []Entry
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(v.node.Content); i += 2 {
-		key, known := v.doc.texts[v.node.Content[i]]
+		key, known := v.doc.ownerOf(v.node.Content[i]).texts[v.node.Content[i]]
 		if !known || seen[key.Value] {
 			continue // noted by Parse
 		}
 		seen[key.Value] = true
-		entries = append(entries, Entry{Key: key, Value: Value{v.doc, v.node.Content[i+1]}})
+		entries = append(entries, Entry{Key: key, Value: Value{v.doc.ownerOf(v.node.Content[i+1]), v.node.Content[i+1]}})
 	}
 	return entries
 }

@@ -119,7 +119,7 @@ func (v Value) Variables() []string {
 	}
 	names := v.text().Variables()
 	for _, c := range v.node.Content {
-		names = append(names, Value{v.doc, c}.Variables()...)
+		names = append(names, Value{v.doc.ownerOf(c), c}.Variables()...)
 	}
 	return names
 }
@@ -139,7 +139,7 @@ func (v Value) List() []Value {
 	}
 	values := make([]Value, len(v.node.Content))
 	for i, c := range v.node.Content {
-		values[i] = Value{v.doc, c}
+		values[i] = Value{v.doc.ownerOf(c), c}
 	}
 	return values
 }

@@ -14,8 +14,14 @@ type Variable struct {
 	FromEnv bool
 }
 
-// Variables are the set variables that the file uses, in the order of the file, once for every use.
-func (d *Document) Variables() []Variable { return d.vars }
+// Variables are the set variables that the file and its parts use, in the order of the files, once for every use.
+func (d *Document) Variables() []Variable {
+	var found []Variable
+	for _, part := range d.whole() {
+		found = append(found, part.vars...)
+	}
+	return found
+}
 
 // expand replaces ${VAR} and ${VAR:-default} in a scalar, and $${ by ${. It works on the decoded scalar, so
 // a value can never become YAML structure.

@@ -48,6 +48,8 @@ const (
 	Major Severity = "major"
 	// Minor: the dialect says otherwise.
 	Minor Severity = "minor"
+	// Never is no severity of a rule: as the least one that fails an endpoint it says that none does.
+	Never Severity = "never"
 )
 
 // AtLeast reports whether s hurts as much as t or more. An unknown severity hurts least.
@@ -55,6 +57,8 @@ func (s Severity) AtLeast(t Severity) bool { return s.rank() >= t.rank() }
 
 func (s Severity) rank() int {
 	switch s {
+	case Never:
+		return 4
 	case Critical:
 		return 3
 	case Major:

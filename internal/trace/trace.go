@@ -133,7 +133,13 @@ type Endpoint struct {
 	Request string `json:"request"`
 	// Kind is create, method or webhook.
 	Kind string `json:"kind"`
-	// Line is where the plan declares the endpoint, 1-based; 0 without a plan file.
+	// Owner is who answers for the endpoint, as the plan says; empty when it does not.
+	Owner string `json:"owner,omitempty"`
+	// File is the file that declares the endpoint, where that is not the plan of the run, and InRepository its path as in PlanInfo; empty
+	// otherwise.
+	File         string `json:"file,omitempty"`
+	InRepository string `json:"in_repository,omitempty"`
+	// Line is where the file declares the endpoint, 1-based; 0 without a plan file.
 	Line int `json:"line,omitempty"`
 	// Place is the endpoint's place among those of the plan, from 1; 0 in records that do not say it.
 	Place int `json:"place,omitempty"`
@@ -178,8 +184,10 @@ type Facts struct {
 	IgnoreHeaders []string `json:"ignore_headers,omitempty"`
 	// ReplayHeaders are names of headers that must be replayed, beside the built-in ones.
 	ReplayHeaders []string `json:"replay_headers,omitempty"`
-	// Require are the ids of scenarios whose skip is a failure.
+	// Require are the ids of scenarios whose skip is a failure, and patterns of ids, of which only what applies must not be skipped.
 	Require []string `json:"require,omitempty"`
+	// FailOn is the least severity that fails the endpoint, or Never; empty for that of the run.
+	FailOn Severity `json:"fail_on,omitempty"`
 	// States are the names of values that a harmless retry must not change.
 	States []string `json:"states,omitempty"`
 	// RetryWindow is how long retries come; 0 when not stated.
