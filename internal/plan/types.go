@@ -68,6 +68,8 @@ type Caller struct {
 	Login *Setup
 	// Refresh is how long what Exec or Login gave is used; 0 means for the whole run.
 	Refresh time.Duration
+	// Variables are the names of the environment variables that it is made of, in the order of the plan; nil for none.
+	Variables []string
 }
 
 // Renewable is true when the caller's credentials can be obtained anew.
