@@ -13,13 +13,14 @@ import (
 func TestImports(t *testing.T) {
 	allowed := map[string]string{
 		"retrysafe":                          "cmd",
-		"retrysafe/cmd":                      "fixtures report scenarios internal/baseline internal/dialect internal/draft internal/engine internal/fire internal/judge internal/ledger internal/openapi internal/plan internal/recorded internal/redact internal/requests internal/schema internal/sink internal/strict internal/trace",
+		"retrysafe/cmd":                      "fixtures report scenarios internal/advice internal/baseline internal/dialect internal/draft internal/engine internal/fire internal/judge internal/ledger internal/openapi internal/plan internal/recorded internal/redact internal/requests internal/schema internal/sink internal/strict internal/trace",
 		"retrysafe/fixtures":                 "internal/strict",
 		"retrysafe/report":                   "scenarios internal/trace",
 		"retrysafe/scenarios":                "internal/strict internal/trace",
 		"retrysafe/internal/bench":           "report scenarios internal/fire internal/judge internal/trace", // a program of its own
 		"retrysafe/internal/release":         "cmd",                                                          // a program of its own
 		"retrysafe/internal/engine":          "scenarios internal/count internal/database internal/dialect internal/fire internal/ledger internal/plan internal/redact internal/sink internal/trace internal/webhook",
+		"retrysafe/internal/advice":          "scenarios internal/engine internal/plan internal/trace",
 		"retrysafe/internal/recorded":        "scenarios internal/baseline internal/dialect internal/judge internal/trace",
 		"retrysafe/internal/baseline":        "internal/strict internal/trace",
 		"retrysafe/internal/judge":           "scenarios internal/dialect internal/trace",
