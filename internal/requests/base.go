@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"retrysafe/internal/draft"
 )
@@ -15,7 +14,7 @@ func (b *builder) chooseBase() {
 	for _, unsafeOnly := range []bool{true, false} {
 		for _, s := range b.sent {
 			safe := slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, s.method)
-			if s.addr.base == "" || unsafeOnly && safe {
+			if s.addr.base == "" || unsafeOnly && (safe || s.unusable() != "") {
 				continue
 			}
 			weight := 1
@@ -36,9 +35,6 @@ func (b *builder) chooseBase() {
 	b.draft.Target = draft.Text{Value: planText(b.base)}
 	if len(count) > 1 {
 		b.draft.Target.Guess = fmt.Sprintf("most of the requests go there; the source has %d hosts", len(count))
-	}
-	if strings.HasSuffix(b.base, "://") {
-		b.draft.Target = draft.Text{}
 	}
 }
 

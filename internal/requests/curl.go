@@ -26,7 +26,7 @@ func Curl(name, text string) (draft.Draft, error) {
 // no place.
 func CurlWords(words []string) (draft.Draft, error) {
 	const name = "curl"
-	c := command{}
+	c := command{at: strict.Pos{File: name}}
 	for i, text := range words {
 		if i > 0 || programName(text) != "curl" {
 			c.words = append(c.words, word{clean(text), strict.Pos{File: name}})
@@ -42,7 +42,7 @@ func curl(name string, sh *shell) (draft.Draft, error) {
 	}
 	var errs strict.Errors
 	for _, c := range sh.commands {
-		r := &curlReader{source: &s, stdin: c.stdin}
+		r := &curlReader{source: &s, stdin: c.stdin, curlOptions: curlOptions{at: c.at}}
 		r.read(c.words)
 		errs = append(errs, r.errs...)
 	}
@@ -58,8 +58,7 @@ type curlReader struct {
 	stdin string
 	curlOptions
 	dropped []string
-	// ends are where operands begin behind "--".
-	errs strict.Errors
+	errs    strict.Errors
 }
 
 // curlOptions are those between two --next.
@@ -88,9 +87,6 @@ func (r *curlReader) read(words []word) {
 	operands := false
 	for i := 0; i < len(words); i++ {
 		w := words[i]
-		if r.curlOptions.at == (strict.Pos{}) {
-			r.curlOptions.at = w.at
-		}
 		switch {
 		case operands || !strings.HasPrefix(w.text, "-") || w.text == "-":
 			r.urls = append(r.urls, w)
@@ -208,6 +204,7 @@ func (r *curlReader) apply(f *option, at strict.Pos, value string) {
 		r.globOff = true
 	case setNext:
 		r.finish()
+		r.at = at
 	case setSigned:
 		r.leave(at, "--%s computes credentials for each request, which the plan does not say", f.long)
 	case toRun:

@@ -52,7 +52,7 @@ func read(name string, data []byte) (draft.Draft, error) {
 	switch {
 	case IsHAR(data):
 		return HAR(name, data)
-	case IsPostman(data):
+	case IsPostman(data), strings.HasSuffix(name, ".json"):
 		return Postman(name, data)
 	case strings.HasPrefix(name, "curl"):
 		return Curl(name, string(data))

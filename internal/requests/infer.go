@@ -34,6 +34,7 @@ type builder struct {
 	*source
 	vault    *vault
 	sent     []*sent
+	byName   map[string]*sent
 	base     string
 	produced map[string][]product
 	// creations are POSTs by where they go, removals DELETEs by the collection, reads GETs by the collection they are about.
@@ -46,7 +47,7 @@ type builder struct {
 
 // infer makes the draft: one endpoint for each unsafe method and path.
 func infer(s source) draft.Draft {
-	b := &builder{source: &s, vault: newVault(), names: map[string]int{}, taken: map[string]bool{}}
+	b := &builder{source: &s, vault: newVault(), byName: map[string]*sent{}, names: map[string]int{}, taken: map[string]bool{}}
 	b.draft = draft.Draft{Source: s.name, Title: oneLine(s.title)}
 	b.prepare()
 	b.chooseBase()
@@ -77,6 +78,9 @@ func (b *builder) prepare() {
 		s.readOperation()
 		b.splitHeaders(s)
 		b.sent = append(b.sent, s)
+		if s.name != "" && b.byName[s.name] == nil {
+			b.byName[s.name] = s
+		}
 	}
 }
 
@@ -147,7 +151,7 @@ func repeated(pairs []pair) bool {
 // safe says why a request creates nothing that could be created twice; empty when it might.
 func (b *builder) safe(s *sent) string {
 	switch {
-	case slices.Contains([]string{"GET", "HEAD", "OPTIONS", "TRACE"}, s.method):
+	case slices.Contains([]string{"GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH", "QUERY"}, s.method):
 		return "is safe"
 	case s.method == "CONNECT":
 		return "is about a connection"
@@ -233,12 +237,8 @@ func (b *builder) foreign(s *sent) string {
 
 func (b *builder) endpoint(g *group) {
 	s := g.first
-	if s.addr.base != "" && !hasHole(s.addr.base) && !strings.HasPrefix(s.addr.base, "http") {
-		b.leave(s.at, "%s %s is neither http nor https", s.method, s.addr.base)
-		return
-	}
-	if !token.MatchString(s.method) {
-		b.leave(s.at, "%q is no method", s.method)
+	if why := s.unusable(); why != "" {
+		b.leave(s.at, "%s %s %s", oneLine(s.method), oneLine(planText(s.addr.base))+s.template, why)
 		return
 	}
 	l := &linker{b: b, of: s, named: map[string]string{}, taken: map[string]bool{}}

@@ -43,7 +43,7 @@ type jsonReader struct {
 
 func (p *jsonReader) mistake(err error) error {
 	e := &strict.Error{Message: "expected JSON: " + err.Error(), Width: 1}
-	e.File = p.file
+	e.Pos = strict.Pos{File: p.file, Line: 1, Col: 1}
 	var syntax *json.SyntaxError
 	switch {
 	case len(bytes.TrimSpace(p.text)) == 0:

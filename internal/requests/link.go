@@ -121,24 +121,21 @@ func (l *linker) comment(s *sent, format string, args ...any) {
 
 // reference fills in the holes that stand for what an earlier request of the source was answered with.
 func (l *linker) reference(s *sent, text, name string) (filled string, done bool) {
-	if !strings.Contains(text, string(open)+"@") && !strings.Contains(text, bare+"@") {
+	if !strings.Contains(text, string(open)+"<") && !strings.Contains(text, bare+"<") {
 		return text, false
 	}
 	filled = holes.ReplaceAllStringFunc(text, func(whole string) string {
-		content := strings.TrimPrefix(holes.FindStringSubmatch(whole)[1], bare)
-		if !strings.HasPrefix(content, "@") {
+		ref := referenceTo(holes.FindStringSubmatch(whole)[1])
+		if ref == (reference{}) {
 			return whole
 		}
-		of, from, _ := strings.Cut(content[1:], "|")
-		i := slices.IndexFunc(l.b.sent, func(r *sent) bool { return r.name == of })
-		if i >= 0 {
-			if text, ok := l.capture(l.b.sent[i], from, name, ""); ok {
+		if by := l.b.byName[ref.of]; by != nil {
+			if text, ok := l.capture(by, ref.from, name, ""); ok {
 				return text
 			}
 		}
-		v := variable(of + "_" + name)
-		l.comment(s, "%s stands for what %q was answered with: export it, or capture it in a set-up", planText(v), oneLine(of))
-		return v
+		l.comment(s, "%s stands for what %q was answered with: export it, or capture it in a set-up", planText(whole), oneLine(ref.of))
+		return variable(ref.String())
 	})
 	return filled, true
 }

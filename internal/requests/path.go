@@ -97,7 +97,7 @@ func parameterName(collection, text string) string {
 	name := snake(singular(collection))
 	if name == "" || hasHole(collection) || looksID(collection) {
 		name = "id"
-		if content, ok := onlyHole(text); ok && !strings.ContainsAny(content, "@{") {
+		if content, ok := onlyHole(text); ok && !strings.ContainsAny(content, "<{") {
 			name = snake(content)
 		}
 	}

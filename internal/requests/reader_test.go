@@ -19,7 +19,7 @@ func TestMistakesSayWhere(t *testing.T) {
 		{"curl", "curl -d a=`id` http://h/a", "curl:1:11: expected a value, found a command: it is not run; write a variable, such as $TOKEN, in its place"},
 		{"curl", "curl -d ${A:-b} http://h/a", "curl:1:9: expected a variable as ${NAME}, found one that a shell computes: set another variable to it before"},
 		{"curl", "curl -d $((1+1)) -H $1 http://h/a", "curl:1:9: expected a value, found something that a shell computes: write a variable in its place\ncurl:1:21: expected a variable as ${NAME}, found one that a shell computes: set another variable to it before"},
-		{"curl", "curl -X POST", "curl:1:6: expected a URL in the curl command, found none"},
+		{"curl", "curl -X POST", "curl:1:1: expected a URL in the curl command, found none"},
 		{"curl", "wget http://h/a", "curl:1:1: expected a curl command, such as curl -X POST https://api.example.com/orders, found none"},
 		{"curl", "curl http://h/a -H token", "curl:1:17: expected a header as 'Name: value', found one without a colon"},
 		{"curl", "curl http://h/a -H @headers", "curl:1:17: expected a header, found the file headers: write the headers out"},

@@ -20,6 +20,7 @@ type word struct {
 
 // command is a command of a shell with what it reads from a here-document.
 type command struct {
+	at    strict.Pos
 	words []word
 	stdin string
 }
@@ -79,7 +80,7 @@ func (sh *shell) call(s *syntax.Stmt, c *syntax.CallExpr) {
 	for _, a := range c.Assigns {
 		sh.notes = append(sh.notes, fmt.Sprintf("%s: variable %s is not taken over: export it before the plan is used", sh.pos(a.Pos()), a.Name.Value))
 	}
-	cmd := command{}
+	cmd := command{at: sh.pos(c.Pos())}
 	for _, w := range c.Args {
 		if text := sh.parts(w.Parts, false); len(cmd.words) > 0 || text != "$" { // a prompt that was copied too
 			cmd.words = append(cmd.words, word{text, sh.pos(w.Pos())})

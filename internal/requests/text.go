@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"encoding/hex"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,7 +9,7 @@ import (
 
 // Texts of a source are carried as they are, but for what is filled in later: a hole stands between two characters that
 // Unicode reserves for such use, so that it passes through URLs, forms and JSON untouched. In a hole stands the name of a
-// variable; "{" and a placeholder of the plan; or "@", a request's name, "|" and what of its answer is meant.
+// variable; "{" and a placeholder of the plan; or "<" and, in hexadecimal, which answer is meant.
 const (
 	open, shut = '\uFDD0', '\uFDD1'
 	// bare stands first in a hole that is a JSON value without quotes.
@@ -33,6 +34,27 @@ func variable(name string) string { return hole(variableName(name)) }
 
 // placeholder is the hole for a placeholder of the plan, such as "marker".
 func placeholder(name string) string { return hole("{" + name) }
+
+// reference is what a request of the source was answered with: a JSONPath, or "header NAME".
+type reference struct{ of, from string }
+
+// String is a name for people.
+func (r reference) String() string {
+	return r.of + "_" + lastName(strings.TrimPrefix(r.from, "header "))
+}
+
+func (r reference) hole() string { return hole("<" + hex.EncodeToString([]byte(r.of+"|"+r.from))) }
+
+// referenceTo reads what stands in the hole of a reference; the zero value for another one.
+func referenceTo(content string) reference {
+	digits, found := strings.CutPrefix(strings.TrimPrefix(content, bare), "<")
+	if !found {
+		return reference{}
+	}
+	text, _ := hex.DecodeString(digits) // which wrote it
+	of, from, _ := strings.Cut(string(text), "|")
+	return reference{of, from}
+}
 
 // hasHole is true when something is to be filled in.
 func hasHole(s string) bool { return strings.ContainsRune(s, open) }
@@ -106,6 +128,8 @@ func planText(s string) string {
 		case !followed:
 		case strings.HasPrefix(content, "{"):
 			out.WriteString("{" + content + "}}")
+		case strings.HasPrefix(content, "<"):
+			out.WriteString("${" + variableName(referenceTo(content).String()) + "}")
 		default:
 			out.WriteString("${" + content + "}")
 		}

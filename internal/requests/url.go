@@ -3,6 +3,8 @@ package requests
 import (
 	"fmt"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -69,6 +71,23 @@ func encoded(s string) string {
 }
 
 func isHex(c byte) bool { return strings.IndexByte("0123456789abcdefABCDEF", c) >= 0 }
+
+// hosts are those that can be asked: names, addresses, and ports behind them.
+var hosts = regexp.MustCompile(`^https?://([\p{L}\d._-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$`)
+
+// methods are those that change something: of HTTP, and of extensions that are in use.
+var methods = []string{"POST", "PUT", "PATCH", "DELETE", "COPY", "MOVE", "MKCOL", "MERGE", "LOCK", "UNLOCK", "LINK", "UNLINK", "PROPPATCH", "PURGE"}
+
+// unusable says why no plan can have the request; empty when one can.
+func (s *sent) unusable() string {
+	switch _, isHole := onlyHole(s.addr.base); {
+	case !slices.Contains(methods, s.method):
+		return "has a method that no plan has"
+	case s.addr.base != "" && !isHole && !hosts.MatchString(holes.ReplaceAllString(s.addr.base, "1")):
+		return "goes to no host that http or https can ask"
+	}
+	return ""
+}
 
 // segments are those of the path, without the slash in front.
 func (a address) segments() []string { return strings.Split(strings.TrimPrefix(a.path, "/"), "/") }

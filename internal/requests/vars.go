@@ -10,7 +10,7 @@ var braced = regexp.MustCompile(`\{\{([^{}\n]{1,300})\}\}`)
 
 // mostSubstituted is how long a text may become by its variables, and deepestVariable how many stand for each other.
 const (
-	mostSubstituted = 16 << 20
+	mostSubstituted = 4 << 20
 	deepestVariable = 8
 )
 
@@ -21,11 +21,13 @@ type variables struct {
 	secret map[string]bool
 	// references is true where {{name.response.body.$.id}} is what a named request was answered with.
 	references map[string]bool
-	size       int
+	// hide remembers what hides found.
+	hide map[string]bool
+	size int
 }
 
 func newVariables() *variables {
-	return &variables{values: map[string]string{}, secret: map[string]bool{}, references: map[string]bool{}}
+	return &variables{values: map[string]string{}, secret: map[string]bool{}, references: map[string]bool{}, hide: map[string]bool{}}
 }
 
 // fill replaces {{name}} by its value, or by a hole where it has none or where it is a secret.
@@ -44,7 +46,7 @@ func (v *variables) fillTo(text string, depth int) string {
 			return text
 		}
 		if of, rest, ok := strings.Cut(name, ".response."); ok && v.references[of] {
-			return reference(of, rest)
+			return answerOf(of, rest)
 		}
 		value := v.values[name]
 		v.size += len(value)
@@ -57,8 +59,13 @@ func (v *variables) fillTo(text string, depth int) string {
 
 // hides is true for a variable whose value is a credential: by what the source says, by its name, or by its look.
 func (v *variables) hides(name string) bool {
-	value := v.values[name]
-	return v.secret[name] || secretName(name) && !braced.MatchString(value) || looksSecret(value)
+	hidden, known := v.hide[name]
+	if !known {
+		value := v.values[name]
+		hidden = v.secret[name] || secretName(name) && !braced.MatchString(value) || looksSecret(value)
+		v.hide[name] = hidden
+	}
+	return hidden
 }
 
 // hidden are the values that are not filled in.
@@ -72,11 +79,11 @@ func (v *variables) hidden() []string {
 	return found
 }
 
-// reference is the hole for body.$.id, body.id or headers.NAME of a named request's answer.
-func reference(of, rest string) string {
-	of = clean(of)
+// answerOf is the hole for body.$.id, body.id or headers.NAME of a named request's answer.
+func answerOf(of, rest string) string {
+	of = strings.ReplaceAll(clean(of), "|", "")
 	if name, ok := strings.CutPrefix(rest, "headers."); ok && token.MatchString(name) {
-		return hole("@" + of + "|header " + name)
+		return reference{of, "header " + name}.hole()
 	}
 	path, _ := strings.CutPrefix(rest, "body.")
 	if !strings.HasPrefix(path, "$") {
@@ -85,7 +92,7 @@ func reference(of, rest string) string {
 	if !plainPath.MatchString(path) {
 		return variable(of + "_" + path)
 	}
-	return hole("@" + of + "|" + path)
+	return reference{of, path}.hole()
 }
 
 // plainPath matches a JSONPath of members and indexes.
