@@ -2,7 +2,9 @@ package requests
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -106,9 +108,12 @@ func (f *filler) node(n *yaml.Node, path, name string) *yaml.Node {
 	return out
 }
 
+// indexed matches a path through a list, where a plan cannot put a key.
+var indexed = regexp.MustCompile(`\[\d+\](\.|\[|$)`)
+
 // takeKey is true for the member that holds the key: the plan puts it there itself.
 func (f *filler) takeKey(path, name, value string) bool {
-	if f.key == nil || f.inForm || !isKeyField(path, name, value) || strings.Contains(path, "[") {
+	if f.key == nil || f.inForm || !isKeyField(path, name, value) || indexed.MatchString(path) {
 		return false
 	}
 	if *f.key == (draft.Key{}) {
@@ -133,6 +138,9 @@ func (f *filler) scalar(out *yaml.Node, path, name string) {
 		if secretName(name) {
 			*out = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: planText(f.l.b.vault.hide(name, out.Value)), LineComment: secretWhy}
 			return
+		}
+		if _, err := strconv.ParseFloat(out.Value, 64); err != nil {
+			out.Tag, out.LineComment = "!!str", "guess: a plan can send a number of this size as text only"
 		}
 		if p, ok := f.l.b.maker(f.of, out.Value, name); ok && (refersTo(name, out.Value) || p.about(name)) {
 			out.LineComment = fmt.Sprintf("guess: POST %s was answered with it (%s); it must exist", p.by.template, p.path)

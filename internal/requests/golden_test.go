@@ -32,6 +32,7 @@ func TestExamples(t *testing.T) {
 				got = "error " + err.Error() + "\n"
 			} else {
 				got = show(t, d)
+				acceptable(t, d)
 			}
 			if *update {
 				archive.Files = []txtar.File{in, {Name: "draft", Data: []byte(got)}}
