@@ -127,11 +127,8 @@ func (f *filler) scalar(out *yaml.Node, path, name string) {
 	case "!!str":
 		g := f.value(path, name, out.Value)
 		*out = *textNode(planText(g.text))
-		if isBare(g.text) {
-			out.Style = 0
-			if content, _ := onlyHole(g.text); strings.HasPrefix(strings.TrimPrefix(content, bare), "{") {
-				out.Style = yaml.DoubleQuotedStyle
-			}
+		if v, ok := bareVariable(g.text); ok {
+			*out, g.why = *v, "without quotes in the source, so that its value says what it is"
 		}
 		out.LineComment = g.why
 	case "!!int", "!!float":
@@ -148,9 +145,13 @@ func (f *filler) scalar(out *yaml.Node, path, name string) {
 	}
 }
 
-func isBare(text string) bool {
+// bareVariable is the node of a variable without quotes: it has no tag, since the plan takes it for what its value is.
+func bareVariable(text string) (*yaml.Node, bool) {
 	content, ok := onlyHole(text)
-	return ok && strings.HasPrefix(content, bare)
+	if !ok || !strings.HasPrefix(content, bare) || strings.ContainsAny(content, "{<") {
+		return nil, false
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Value: planText(text)}, true
 }
 
 // textNode is a text. Double quotes keep what a plan fills in a text, whatever it looks like.

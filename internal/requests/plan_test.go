@@ -21,19 +21,24 @@ func acceptable(t *testing.T, d draft.Draft) *plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Parse("plan.yaml", text, func(name string) (string, bool) {
-		if strings.HasPrefix(name, "RETRYSAFE_") {
-			return "", false
-		}
-		if bytes.Contains(text, []byte("://${"+name+"}")) {
-			return "127.0.0.1", true
-		}
-		return "http://127.0.0.1", true
-	})
+	p, err := plan.Parse("plan.yaml", text, environment(text))
 	if err != nil {
 		t.Errorf("%v\nin\n%s", err, text)
 	}
 	return p
+}
+
+// environment has a value for each variable of a plan, but for those that are there for their defaults.
+func environment(text []byte) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		switch {
+		case bytes.Contains(text, []byte("${"+name+":-")):
+			return "", false
+		case bytes.Contains(text, []byte("://${"+name+"}")):
+			return "127.0.0.1", true
+		}
+		return "http://127.0.0.1", true
+	}
 }
 
 func mapping(pairs ...any) *yaml.Node {
