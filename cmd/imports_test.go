@@ -35,6 +35,7 @@ func TestImports(t *testing.T) {
 		"retrysafe/internal/webhook":         "internal/trace",
 		"retrysafe/internal/draft":           "internal/strict",
 		"retrysafe/internal/openapi":         "internal/draft internal/strict",
+		"retrysafe/internal/openapi/stub":    "", // for tests
 		"retrysafe/internal/requests":        "internal/dialect internal/draft internal/strict",
 		"retrysafe/internal/database":        "",
 		"retrysafe/internal/database/dbtest": "internal/database", // for tests

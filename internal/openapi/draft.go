@@ -51,6 +51,9 @@ func (d *Document) Draft() draft.Draft {
 	if safe > 0 {
 		d.leave(d.get(d.root, "paths"), "%s that change nothing need no test: left out", operations(safe))
 	}
+	if d.elsewhere > 0 {
+		d.leave(nil, "references lead to other files: bundle the document into one file first, such as with `npx @redocly/cli bundle`")
+	}
 	b.draft.Left = slices.Clone(d.left)
 	return b.draft
 }

@@ -24,7 +24,9 @@ type Document struct {
 	swagger    bool
 	operations []*operation
 	left       []string
-	told       map[string]bool
+	// elsewhere is how many references lead to other files.
+	elsewhere int
+	told      map[string]bool
 
 	index   map[*yaml.Node]map[string]*yaml.Node
 	targets map[string]*yaml.Node

@@ -93,6 +93,9 @@ func (d *Document) operation(path, item, method, node *yaml.Node) {
 		d.leave(path, "expected a path that starts with /, found %q: read as /%s", o.Path, o.Path)
 		o.Path = "/" + o.Path
 	}
+	if target := d.deref(node); target != nil { // not allowed, and done to part a document into files
+		o.node, node = target, target
+	}
 	if node.Kind != yaml.MappingNode {
 		d.leave(node, "expected what %s %s does, found %s: left out", o.Method, o.Path, kindOf(node))
 		return

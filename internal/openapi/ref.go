@@ -48,6 +48,7 @@ func (d *Document) follow(from *yaml.Node, ref string) *yaml.Node {
 func (d *Document) lookup(ref string) (target *yaml.Node, why string) {
 	pointer, local := strings.CutPrefix(ref, "#")
 	if !local {
+		d.elsewhere++
 		return nil, "leads to another file, which is not read"
 	}
 	if pointer != "" && pointer[0] != '/' {
