@@ -209,7 +209,7 @@ func (c *chain) create(o *operation, i int, name string) (string, bool) {
 		if !ok {
 			continue
 		}
-		why := fmt.Sprintf("%s %s looks like what makes the %s", maker.Method, maker.Path, name)
+		why := fmt.Sprintf("%s %s looks like what makes {%s}", maker.Method, maker.Path, name)
 		if !known {
 			why += ", and the document does not say where its answer has it"
 		}

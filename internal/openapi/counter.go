@@ -129,6 +129,9 @@ func (b *drafter) filter(o *operation, marked map[string]string) (query, guess s
 			return queryName(p.name) + "=" + marked[name], why
 		}
 	}
+	if paramName.MatchString(o.Path) {
+		return "", fmt.Sprintf("GET %s lists what was made in the place that the set-up made", o.Path)
+	}
 	return "", fmt.Sprintf("GET %s lists what was made; no parameter filters by a marked field, so it counts what others make too", o.Path)
 }
 

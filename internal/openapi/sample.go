@@ -87,7 +87,7 @@ func (s *sampler) value(nodes []*yaml.Node, name string, hint *yaml.Node, depth 
 	case "array":
 		return s.array(t, name, given, depth)
 	case "integer", "number":
-		return t.sampleNumber(given)
+		return t.sampleNumber(name, given)
 	case "boolean":
 		return t.sampleTruth(name, given)
 	case "string":
@@ -146,7 +146,7 @@ func (t *schema) scalar(n *yaml.Node) *yaml.Node {
 	return copyTree(n, 1)
 }
 
-func (t *schema) sampleNumber(hint *yaml.Node) *yaml.Node {
+func (t *schema) sampleNumber(name string, hint *yaml.Node) *yaml.Node {
 	if hint != nil {
 		if written, ok := literal(hint); ok {
 			return numeral(written)
@@ -154,6 +154,9 @@ func (t *schema) sampleNumber(hint *yaml.Node) *yaml.Node {
 	}
 	out := numeral(t.amount())
 	out.LineComment = "guess: any number that the document allows"
+	if w := words(name); len(w) > 1 && slices.Contains([]string{"id", "ids"}, w[len(w)-1]) {
+		out.LineComment = "guess: put in one that exists; the document gives none"
+	}
 	return out
 }
 
