@@ -155,9 +155,11 @@ func plainSegment(s string) string {
 
 // param is a declared parameter, or a made-up one where the document declares none of that name.
 func (o *operation) param(in, name string) param {
-	for _, p := range o.params {
-		if p.in == in && p.name == name {
-			return p
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, strings.EqualFold} {
+		for _, p := range o.params {
+			if p.in == in && same(p.name, name) {
+				return p
+			}
 		}
 	}
 	return param{name: name, in: in}
@@ -165,7 +167,7 @@ func (o *operation) param(in, name string) param {
 
 // pathValue is the value of a parameter in segment i.
 func (c *chain) pathValue(o *operation, i int, name string, notes *[]string) string {
-	name = strings.TrimLeft(name, "+#./;?&*")
+	name, _, _ = strings.Cut(strings.TrimLeft(name, "+#./;?&*"), ":") // routers write {id:[0-9]+}
 	key := o.route(min(i+1, len(o.segments))) + " " + name
 	if i < len(o.segments) {
 		key = o.route(i+1) + " " + fmt.Sprint(strings.Index(o.segments[i], name))

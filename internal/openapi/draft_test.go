@@ -176,6 +176,10 @@ paths:
     post: {responses: {'204': {description: none}}}
   /keys/{key}:
     delete: {}
+  /tokens:
+    post: {responses: {'204': {description: none}, default: {content: {application/json: {schema: {properties: {id: {type: string}}}}}}}}
+  /tokens/:token:
+    delete: {}
   /mails/count:
     get: {responses: {'200': {content: {application/json: {schema: {properties: {count: {type: integer}}}}}}}}
   /mails:
@@ -196,6 +200,7 @@ func TestSetups(t *testing.T) {
 		{"an answer that is not described", "PUT", "/users/{userId}", "PUT /users/{{user}}", "POST /users user=$.id"},
 		{"the document's own value", "PUT", "/settings/{name}", "PUT /settings/colour", ""},
 		{"nothing that makes it", "PUT", "/flags/{flag}", "PUT /flags/sample", ""},
+		{"an answer of errors only, parameter of a router", "DELETE", "/tokens/{token}", "DELETE /tokens/sample", ""},
 		{"an answer without content", "DELETE", "/keys/{key}", "DELETE /keys/sample", ""},
 	} {
 		e := find(t, d, c.method, c.template)

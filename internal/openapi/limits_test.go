@@ -93,11 +93,11 @@ func TestExplosive(t *testing.T) {
 	}
 	aliases += "paths: {/a: {post: {requestBody: {content: {application/json: {example: *a20}}}}}}\n"
 	operations := "openapi: 3.0.0\nx: &p\n  parameters: &l [" + strings.Repeat("{name: x, in: query}, ", 500) + "]\n  post: {parameters: *l}\n  put: {}\npaths:\n"
-	for i := range 5000 {
+	for i := range 1500 {
 		operations += fmt.Sprintf("  /p%d: *p\n", i)
 	}
 	var refs strings.Builder
-	for i := range 5000 {
+	for i := range 1500 {
 		fmt.Fprintf(&refs, "  /items/x%d/items: {post: {requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/S'}}}}, responses: {'200': {content: {application/json: {schema: {$ref: '#/components/schemas/S'}}}}}}, get: {responses: {'200': {content: {application/json: {schema: {type: array}}}}}}}\n", i)
 	}
 	var wide strings.Builder

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -81,6 +82,9 @@ func (d *Document) spend(n *yaml.Node) bool {
 	return d.parts < mostParts
 }
 
+// colonParam is a parameter as routers in JavaScript write it.
+var colonParam = regexp.MustCompile(`/:([A-Za-z_][A-Za-z0-9_]*)`)
+
 func (d *Document) operation(path, item, method, node *yaml.Node) {
 	o := &operation{
 		node: node, item: item,
@@ -92,6 +96,10 @@ func (d *Document) operation(path, item, method, node *yaml.Node) {
 	if !strings.HasPrefix(o.Path, "/") {
 		d.leave(path, "expected a path that starts with /, found %q: read as /%s", o.Path, o.Path)
 		o.Path = "/" + o.Path
+	}
+	if express := colonParam.ReplaceAllString(o.Path, "/{$1}"); express != o.Path {
+		d.leave(path, "expected parameters as {name}, found %s: read as %s", o.Path, express)
+		o.Path = express
 	}
 	if target := d.deref(node); target != nil { // not allowed, and done to part a document into files
 		o.node, node = target, target
@@ -272,7 +280,12 @@ func (d *Document) firstOf(name string, among ...*yaml.Node) *yaml.Node {
 // answer is the first answer that says success: its schema in JSON, and whether the document describes one at all.
 func (d *Document) answer(o *operation) (schema *yaml.Node, described bool) {
 	responses := d.get(o.node, "responses")
-	for _, status := range []string{"201", "200", "202", "203", "2XX", "2xx", "206", "default"} {
+	statuses := []string{"201", "200", "202", "203", "2XX", "2xx", "206"}
+	succeeds := slices.ContainsFunc(append(statuses, "204", "205"), func(status string) bool { return d.get(responses, status) != nil })
+	if !succeeds { // beside an answer of success it would be that of errors
+		statuses = []string{"default"}
+	}
+	for _, status := range statuses {
 		r := d.deref(d.get(responses, status))
 		if r == nil {
 			continue

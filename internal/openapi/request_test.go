@@ -11,6 +11,7 @@ func TestRequests(t *testing.T) {
 		{"query in the path", v30, "'/a?b=1': {post: {parameters: [{in: query, name: c, required: true, schema: {default: 2}}]}}", "POST /a?b=1&c=2", "", ""},
 		{"fragment in the path", v30, "'/a#first': {post: {}}", "POST /a", "", ""},
 		{"two parameters in a segment", v30, "'/a/{x}:{y}': {put: {parameters: [{in: path, name: x, schema: {type: integer}}, {in: path, name: y, schema: {enum: [up]}}]}}", "PUT /a/1:up", "", ""},
+		{"parameter with a pattern", v30, "'/a/{X:[0-9]+}': {put: {parameters: [{in: path, name: x, schema: {type: integer}}]}}", "PUT /a/1", "", ""},
 		{"spaces and braces in the path", v30, "'/a b/{x}': {put: {parameters: [{in: path, name: x, example: 'p/{{q}}'}]}}", "PUT /a%20b/p%2F%7B%7Bq%7D%7D", "", ""},
 		{"required headers", v30, "/a: {post: {parameters: [{in: header, name: X-Tenant, required: true, schema: {enum: [acme]}}, {in: header, name: X-Other}, {in: header, name: Content-Type, required: true}]}}", "POST /a", "X-Tenant: acme", ""},
 		{"id of a request", v30, "/a: {post: {parameters: [{in: header, name: X-Request-ID, required: true, schema: {type: string, format: uuid}}]}}", "POST /a", "X-Request-ID: {{send.uuid}}", ""},

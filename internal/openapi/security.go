@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -137,7 +138,9 @@ func (b *drafter) chooseCaller() {
 		return
 	}
 	b.caller = slices.MaxFunc(order, func(x, y credentials) int { return counts[x.name] - counts[y.name] })
-	comment := "credentials of the scheme " + b.caller.name + ", from the environment; a second caller, another user, lets more scenarios run"
+	first := b.caller.headers[0]
+	other := strings.Replace(first.Value.Value, "${", "${OTHER_", 1)
+	comment := fmt.Sprintf("credentials of the scheme %s, from the environment; a second caller, another user, lets more scenarios run: other: {headers: {%s: %q}}", b.caller.name, first.Name, other)
 	for _, h := range b.caller.headers {
 		if strings.HasPrefix(h.Value.Value, "Basic ") {
 			comment += "; Basic takes the base64 of user:password"
