@@ -1,6 +1,9 @@
 // Package draft holds a plan in the making: what was learned of an API from its description or from recorded requests, before
 // anybody has tried it. Importers make drafts, Write turns one into a commented plan, and Merge adds one to a plan that exists.
 //
+// Texts are in the language of plans: {{name}} is a placeholder, ${NAME} a variable. What an importer takes over as it is goes through
+// Literal, or a way of its own to the same end; braces that can be neither are written as what they are.
+//
 // What an importer could not know and chose all the same is a guess, and every guess carries the reason, which the plan
 // shows beside the line.
 package draft
@@ -100,7 +103,8 @@ type Key struct {
 
 // Body is a request body; at most one of JSON, Form and Text is set.
 type Body struct {
-	// JSON is a tree whose strings may hold placeholders.
+	// JSON is a tree whose strings may hold placeholders. Scalars have a tag (!!str, !!int, !!float, !!bool or !!null); those
+	// without one are texts.
 	JSON *yaml.Node
 	// Form is a mapping of names to values, sent as application/x-www-form-urlencoded.
 	Form *yaml.Node
