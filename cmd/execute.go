@@ -26,6 +26,8 @@ import (
 // job is a run that has been checked and can start.
 type job struct {
 	plan      *plan.Plan
+	plans     []*plan.Plan          // all of the run, those among them of which nothing is selected too
+	all       []*scenarios.Scenario // built in and of the plan
 	endpoints []plan.Endpoint
 	control   *scenarios.Scenario
 	scenarios []*scenarios.Scenario
@@ -62,6 +64,8 @@ type job struct {
 	outlets
 	// asFlag turns a line of plan into a flag where there is no plan; nil where there is one.
 	asFlag func(line string) string
+	// beforeRun is called when the job's turn has come; an error keeps it from running. Nil for nothing.
+	beforeRun func(*job) error
 	// onCase is told of every case when it has ended, judged; nil for none.
 	onCase func(ep *trace.Endpoint, c *trace.Case)
 	// onBegin is told what is to be run, before anything is sent; nil for none.
@@ -72,63 +76,19 @@ type job struct {
 	onEndpoint func(i int, ep *trace.Endpoint)
 }
 
-// newJob checks everything that can be checked before anything is sent.
+// newJob is newJobs for one plan.
 func newJob(env Env, p *plan.Plan, o *runOptions) (*job, error) {
-	j := &job{plan: p, opts: o, start: time.Now(), version: env.Version}
-	var err error
-	if j.failOn, err = severity(o.failOn); err != nil {
-		return nil, err
-	}
-	if j.effort, err = o.effortLevel(); err != nil {
-		return nil, err
-	}
-	if j.allow, err = allowedCodes(o.allowInconclusive); err != nil {
-		return nil, err
-	}
-	if j.labels, err = o.labelled(); err != nil {
-		return nil, err
-	}
-	rules, err := scenarios.Rules()
+	jobs, err := newJobs(env, []*plan.Plan{p}, o)
 	if err != nil {
 		return nil, err
 	}
-	if j.diagnoses, err = scenarios.Diagnoses(); err != nil {
-		return nil, err
-	}
-	j.catalogue = judge.Catalogue{}
-	for _, r := range rules {
-		j.catalogue[r.ID] = r
-	}
-	if j.outlets, err = o.reporting.outlets(rules); err != nil {
-		return nil, err
-	}
-	if err := j.selectWhat(env); err != nil {
-		return nil, err
-	}
-	if j.baseline, err = o.baselineOptions.read(rules); err != nil {
-		return nil, err
-	}
-	wire, err := o.wire(p)
-	if err != nil {
-		return nil, err
-	}
-	wire.Clock = j.clock
-	if wire.Rate, err = o.perSecond(); err != nil {
-		return nil, err
-	}
-	j.rate = wire.Rate
-	j.client = fire.New(wire)
-	j.redactor = redact.New(p.Secrets, []string{p.Target})
-	for name, value := range j.labels {
-		j.labels[name] = j.redactor.String(value)
-	}
-	return j, nil
+	return jobs[0], nil
 }
 
 func (j *job) clock() trace.Nanos { return trace.Nanos(max(1, time.Since(j.start))) }
 
-// config is what the engine needs. Stop ends the run early.
-func (j *job) config(seed, runID string, stop context.CancelCauseFunc) engine.Config {
+// config is what the engine needs. Used is what other plans of the run have used up, stop ends the run early.
+func (j *job) config(seed, runID string, used engine.Used, stop context.CancelCauseFunc) engine.Config {
 	return engine.Config{
 		Plan: j.plan, Endpoints: j.endpoints, Control: j.control, Scenarios: j.scenarios, Wanted: j.wanted,
 		Client: j.client, Sinks: j.sinks, Clock: j.clock, Redactor: j.redactor, Seed: seed, RunID: runID,
@@ -136,7 +96,7 @@ func (j *job) config(seed, runID string, stop context.CancelCauseFunc) engine.Co
 		Effort:       j.effort,
 		DetectWindow: j.opts.detectWindow, AllowDisruptive: j.opts.disruptive, Parallel: j.opts.parallel,
 		EndpointBudget: j.effort.Budget, MaxRequests: j.opts.maxRequests,
-		Timeout: j.opts.timeout,
+		Timeout: j.opts.timeout, Before: used,
 		Deciders: engine.Deciders{
 			Classify: judge.Classify,
 			ReadWork: judge.ReadWork,
@@ -187,39 +147,14 @@ func (j *job) judge(ep *trace.Endpoint, c *trace.Case) {
 }
 
 // execute runs the job and gives the judged record. When ctx ends early the record holds what was seen.
-func (j *job) execute(ctx context.Context) *trace.Run {
-	id := randomHex(16)
-	seed := j.opts.seed
-	if seed == "" {
-		seed = randomHex(8)
-	}
-	running, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	cfg := j.config(seed, id, stop)
-	r := &trace.Run{Schema: trace.SchemaV1, Info: j.info(id, seed)}
-	if j.onBegin != nil {
-		j.onBegin(r.Info)
-	}
-	out := newOutcome(j)
-	cfg.OnEndpoint = out.add
-	engine.Run(running, cfg)
-	r.Endpoints = out.endpoints
-	r.Info.Interrupted = ctx.Err() != nil
-	if j.baseline != nil {
-		j.baseline.Settle(r, j.opts.strictBaseline)
-	}
-	r.Summary = judge.Total(r, out.requests)
-	r.Info.ElapsedMS = time.Since(j.start).Milliseconds()
-	j.removed, j.cleanUps = out.removed, out.cleanUps
-	return r
-}
+func (j *job) execute(ctx context.Context) *trace.Run { return executeAll(ctx, []*job{j}) }
 
 // info says what is to be run.
 func (j *job) info(id, seed string) trace.Info {
 	info := trace.Info{
 		ID: id, Started: j.start.UTC(), Target: j.plan.Target, Dialect: j.plan.Dialect.Name, Seed: seed,
 		Tool:   trace.Tool{Name: "retrysafe", Version: j.version},
-		Plan:   trace.PlanInfo{Path: j.plan.File, InRepository: plan.InRepository(j.plan.File), Digest: j.plan.Digest},
+		Plan:   planInfo(j.plan),
 		Effort: j.effort.Name, FailOn: j.failOn, Labels: j.labels, Allow: slices.Sorted(maps.Keys(j.allow)), Rules: j.severities(),
 		Scenarios: map[string]string{j.control.ID: j.control.Text}, Shard: j.shard,
 	}
@@ -233,19 +168,6 @@ func (j *job) info(id, seed string) trace.Info {
 		TimeoutMS: j.opts.timeout.Milliseconds(), PerSecond: j.rate,
 	}
 	return info
-}
-
-// began is what is to be run, for the record of a run that dies.
-func (j *job) began(info trace.Info) (*trace.Run, []trace.Case) {
-	r := &trace.Run{Schema: trace.SchemaV1, Info: info}
-	for i := range j.endpoints {
-		ep := engine.Describe(j.plan, &j.endpoints[i])
-		if j.wanted != nil {
-			ep.Cases = skeletons(j.scenariosOf(ep.Name))
-		}
-		r.Endpoints = append(r.Endpoints, ep)
-	}
-	return r, skeletons(j.scenarios)
 }
 
 func skeletons(list []*scenarios.Scenario) []trace.Case {
@@ -288,9 +210,9 @@ func randomHex(n int) string {
 	return hex.EncodeToString(b)
 }
 
-// runAndReport runs a job with its reports and gives the error that stands for the exit code.
-func runAndReport(ctx context.Context, env Env, j *job, look report.Options) error {
-	r, err := runJob(ctx, env, j, look)
+// runAndReport runs jobs with their reports and gives the error that stands for the exit code.
+func runAndReport(ctx context.Context, env Env, jobs []*job, look report.Options) error {
+	r, err := runJobs(ctx, env, jobs, look)
 	if err != nil {
 		return err
 	}
@@ -300,16 +222,16 @@ func runAndReport(ctx context.Context, env Env, j *job, look report.Options) err
 	return nil
 }
 
-// runJob runs a job and writes its reports.
-func runJob(ctx context.Context, env Env, j *job, look report.Options) (*trace.Run, error) {
-	if err := j.listen(env); err != nil {
+// runJobs runs jobs, one after the other, and writes the reports of all together.
+func runJobs(ctx context.Context, env Env, jobs []*job, look report.Options) (*trace.Run, error) {
+	first := jobs[0]
+	if err := checkSinks(env, jobs); err != nil {
 		return nil, err
 	}
-	defer j.sinks.Close()
 	var doc *report.JSONWriter
 	var err, streamErr error
-	if j.json != "" {
-		if doc, err = report.NewJSON(j.json, env.Stdout); err != nil {
+	if first.json != "" {
+		if doc, err = report.NewJSON(first.json, env.Stdout); err != nil {
 			return nil, usagef("", "%s", err)
 		}
 		keep := func(err error) {
@@ -317,34 +239,37 @@ func runJob(ctx context.Context, env Env, j *job, look report.Options) (*trace.R
 				streamErr = err
 			}
 		}
-		j.onBegin = func(info trace.Info) { keep(doc.Begin(j.began(info))) }
-		j.onCase = func(ep *trace.Endpoint, c *trace.Case) { keep(doc.Case(ep.Name, c)) }
-		j.onEndpoint = func(i int, ep *trace.Endpoint) { keep(doc.Endpoint(i, ep)) }
+		first.onBegin = func(info trace.Info) { keep(doc.Begin(began(info, jobs))) }
+		first.onCase = func(ep *trace.Endpoint, c *trace.Case) { keep(doc.Case(ep.Name, c)) }
+		first.onEndpoint = func(i int, ep *trace.Endpoint) { keep(doc.Endpoint(i, ep)) }
 	}
-	if err := j.openLedger(); err != nil {
+	kept, err := openLedger(jobs)
+	if err != nil {
 		if doc != nil {
 			_ = doc.Abort() // there is nothing in it
 		}
 		return nil, err
 	}
-	announce(env, j)
-	progress := newProgress(env, j, look)
-	progress.follow(j)
-	r := j.execute(ctx)
+	announce(env, jobs)
+	progress := newProgress(env, jobs, look)
+	progress.follow(first)
+	r := executeAll(ctx, jobs)
 	progress.clear()
 	if streamErr != nil {
 		fmt.Fprintf(env.Stderr, "retrysafe: %s\n", streamErr)
 	}
-	err = j.outlets.write(env, r, look, doc)
-	j.tellCleanUp(env)
-	return r, cmp.Or(err, j.closeLedger())
+	err = first.outlets.write(env, r, look, doc)
+	for _, j := range jobs {
+		j.tellCleanUp(env)
+	}
+	return r, cmp.Or(err, closeLedger(kept, jobs))
 }
 
 // listen opens the plan's sinks.
 func (j *job) listen(env Env) error {
 	var err error
 	if j.sinks, err = sink.Listen(j.plan.Sinks(), j.clock); err != nil {
-		return usagef("another port in the plan's `sinks`, or end what listens there", "%s; nothing was sent", err)
+		return cannotListen(err)
 	}
 	for _, s := range j.plan.Sinks() {
 		if !j.opts.quiet {

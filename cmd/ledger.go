@@ -8,35 +8,42 @@ import (
 	"retrysafe/internal/ledger"
 )
 
-// openLedger opens the file of --ledger and takes out of it the keys that are due. What is wrong with the file is told before
-// anything is sent.
-func (j *job) openLedger() error {
-	if j.opts.ledger == "" {
-		return nil
+// openLedger opens the file of --ledger and takes out of it the keys that are due; nil without the flag. What is wrong with the file is
+// told before anything is sent.
+func openLedger(jobs []*job) (*ledger.Ledger, error) {
+	file := jobs[0].opts.ledger
+	if file == "" {
+		return nil, nil
 	}
-	var err error
-	if j.ledger, err = ledger.Open(j.opts.ledger); err != nil {
-		return usagef("", "--ledger: %s", err)
+	kept, err := ledger.Open(file)
+	if err != nil {
+		return nil, usagef("", "--ledger: %s", err)
 	}
 	now := time.Now()
-	cases, queries := engine.PlantedQueries(j.plan, j.endpoints, j.scenarios, j.effort, j.opts.disruptive)
-	taken, err := j.ledger.Take(queries, now)
-	if err != nil {
-		return usagef("", "--ledger: %s", errors.Join(err, j.ledger.Close()))
+	for _, j := range jobs {
+		cases, queries := engine.PlantedQueries(j.plan, j.endpoints, j.scenarios, j.effort, j.opts.disruptive)
+		taken, err := kept.Take(queries, now)
+		if err != nil {
+			return nil, usagef("", "--ledger: %s", errors.Join(err, kept.Close()))
+		}
+		j.ledger, j.planted = kept, map[engine.PlantedCase]engine.Planted{}
+		for i, c := range cases {
+			j.planted[c] = engine.Planted{Entry: taken[i], Due: kept.Next(queries[i], now)}
+		}
 	}
-	j.planted = map[engine.PlantedCase]engine.Planted{}
-	for i, c := range cases {
-		j.planted[c] = engine.Planted{Entry: taken[i], Due: j.ledger.Next(queries[i], now)}
-	}
-	return nil
+	return kept, nil
 }
 
-// closeLedger plants the keys of this run for later ones.
-func (j *job) closeLedger() error {
-	if j.ledger == nil {
+// closeLedger plants the keys of this run for later ones; nil is no ledger.
+func closeLedger(kept *ledger.Ledger, jobs []*job) error {
+	if kept == nil {
 		return nil
 	}
-	if err := errors.Join(j.ledger.Plant(j.toPlant, time.Now()), j.ledger.Close()); err != nil {
+	var planted []ledger.Entry
+	for _, j := range jobs {
+		planted = append(planted, j.toPlant...)
+	}
+	if err := errors.Join(kept.Plant(planted, time.Now()), kept.Close()); err != nil {
 		return usagef("", "--ledger: %s", err)
 	}
 	return nil

@@ -28,12 +28,13 @@ type runOptions struct {
 	baselineOptions
 	scenarios, endpoints []string
 	labels               []string
-	rules, tags          []string
+	rules, tags, owners  []string
 	onlyFailed           string
 	failFast, list       bool
 	effort               string
 	detectWindow         time.Duration
 	failOn               string
+	failOnSaid           bool // true where failOn overrules what plans say
 	allowInconclusive    []string
 	maxRequests          int
 	timeout              time.Duration

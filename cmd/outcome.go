@@ -13,34 +13,47 @@ import (
 // outcome is what is kept of a run for the reports for people. Of a large plan that is less than what was recorded, which
 // goes into the results document as the endpoints end.
 type outcome struct {
-	j         *job
+	jobs      []*job
 	endpoints []trace.Endpoint
 	requests  int
-	removed   int
-	cleanUps  []error
 	// shown are the indices of endpoints of a large plan whose evidence is kept, in the order of the report.
 	shown []int
 }
 
-func newOutcome(j *job) *outcome {
-	return &outcome{j: j, endpoints: make([]trace.Endpoint, len(j.endpoints))}
+func newOutcome(jobs ...*job) *outcome {
+	n := 0
+	for _, j := range jobs {
+		n += len(j.endpoints)
+	}
+	return &outcome{jobs: jobs, endpoints: make([]trace.Endpoint, n)}
 }
 
-// add judges an endpoint that has ended and keeps what the reports need.
+// jobOf is the job of the i-th endpoint of all.
+func (o *outcome) jobOf(i int) *job {
+	for _, j := range o.jobs {
+		if i < len(j.endpoints) {
+			return j
+		}
+		i -= len(j.endpoints)
+	}
+	return nil
+}
+
+// add judges an endpoint that has ended, the i-th of all, and keeps what the reports need.
 func (o *outcome) add(i int, ended engine.Ended) {
-	ep := ended.Endpoint
+	ep, j := ended.Endpoint, o.jobOf(i)
 	for k := range ep.Cases {
-		o.j.judge(ep, &ep.Cases[k])
+		j.judge(ep, &ep.Cases[k])
 	}
 	ep.Verdict = judge.EndpointVerdict(ep.Cases)
-	ep.Diagnoses = judge.Diagnose(o.j.diagnoses, ep.Cases)
+	ep.Diagnoses = judge.Diagnose(j.diagnoses, ep.Cases)
 	o.requests += engine.Requests(ep)
-	o.removed += ended.Removed
+	j.removed += ended.Removed
 	if ended.CleanUp != nil {
-		o.cleanUps = append(o.cleanUps, ended.CleanUp)
+		j.cleanUps = append(j.cleanUps, ended.CleanUp)
 	}
-	if o.j.onEndpoint != nil {
-		o.j.onEndpoint(i, ep)
+	if j.onEndpoint != nil {
+		j.onEndpoint(i, ep)
 	}
 	o.keep(i, ep)
 }
@@ -49,12 +62,12 @@ func (o *outcome) add(i int, ended engine.Ended) {
 // it keeps all evidence; else only for those that the report shows in full: the first of each kind, as far as there is room.
 // Which those are does not depend on the order of the ends.
 func (o *outcome) keep(i int, ep *trace.Endpoint) {
-	whole := slices.ContainsFunc(o.j.outputs, func(out output) bool { return out.format.Whole() })
+	whole := slices.ContainsFunc(o.jobs[0].outputs, func(out output) bool { return out.format.Whole() })
 	switch {
 	case whole || !report.Large(len(o.endpoints)):
 		o.endpoints[i] = *ep
 		return
-	case len(o.j.outputs) > 0:
+	case len(o.jobs[0].outputs) > 0:
 		o.endpoints[i] = ep.Brief(true)
 		return
 	}

@@ -58,9 +58,9 @@ effects of each key can be counted.`,
 			}
 			j.asFlag = probeFlag
 			if o.run.dryRun {
-				return dryRun(env, j)
+				return dryRun(env, []*job{j})
 			}
-			return runAndReport(c.Context(), env, j, opts)
+			return runAndReport(c.Context(), env, []*job{j}, opts)
 		}),
 	}
 	o.flags(c)

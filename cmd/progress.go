@@ -24,12 +24,16 @@ type progress struct {
 	what        string
 }
 
-func newProgress(env Env, j *job, look report.Options) *progress {
-	p := &progress{w: env.Stderr, width: look.Width, large: report.Large(len(j.endpoints)), total: len(j.endpoints), started: j.start}
-	if !p.large {
-		p.total = j.cases()
+func newProgress(env Env, jobs []*job, look report.Options) *progress {
+	endpoints, cases := 0, 0
+	for _, j := range jobs {
+		endpoints, cases = endpoints+len(j.endpoints), cases+j.cases()
 	}
-	if f, ok := env.Stderr.(*os.File); ok && !j.opts.quiet {
+	p := &progress{w: env.Stderr, width: look.Width, large: report.Large(endpoints), total: endpoints, started: jobs[0].start}
+	if !p.large {
+		p.total = cases
+	}
+	if f, ok := env.Stderr.(*os.File); ok && !jobs[0].opts.quiet {
 		p.on = report.IsTerminal(f)
 	}
 	return p

@@ -124,23 +124,24 @@ func listFindings(w io.Writer, all []recordedFinding) {
 
 // replay fires the case of a finding.
 func replay(ctx context.Context, env Env, o *replayOptions, r *trace.Run, found recordedFinding, look report.Options) error {
-	p, err := o.loadPlan(env, r)
+	name, of := recordedPlan(r, found.endpoint)
+	p, err := o.loadPlan(env, of)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(p.Endpoints, func(e plan.Endpoint) bool { return e.Name == found.endpoint }) {
-		return usagef("", "%s has no endpoint %q any more", p.File, found.endpoint)
+	if !slices.ContainsFunc(p.Endpoints, func(e plan.Endpoint) bool { return e.Name == name }) {
+		return usagef("", "%s has no endpoint %q any more", p.File, name)
 	}
 	j, err := newJob(env, p, &runOptions{
-		wireOptions: o.wireOptions, reporting: o.reporting, endpoints: []string{found.endpoint}, scenarios: []string{found.scenario},
+		wireOptions: o.wireOptions, reporting: o.reporting, endpoints: []string{name}, scenarios: []string{found.scenario},
 		effort: cmp.Or(r.Info.Effort, "standard"), failOn: string(cmp.Or(r.Info.FailOn, trace.Major)), endpointRequests: -1,
 		disruptive: o.disruptive,
 	})
 	if err != nil {
 		return err
 	}
-	j.wanted = func(endpoint, scenario string) bool { return endpoint == found.endpoint && scenario == found.scenario }
-	again, err := runJob(ctx, env, j, look)
+	j.wanted = func(endpoint, scenario string) bool { return endpoint == name && scenario == found.scenario }
+	again, err := runJobs(ctx, env, []*job{j}, look)
 	if err != nil {
 		return err
 	}
@@ -156,21 +157,37 @@ func replay(ctx context.Context, env Env, o *replayOptions, r *trace.Run, found 
 	return nil
 }
 
+// recordedPlan is the name of an endpoint of the record in its plan, and what the record says of that plan.
+func recordedPlan(r *trace.Run, endpoint string) (name string, of trace.PlanRun) {
+	of = trace.PlanRun{PlanInfo: r.Info.Plan, Target: r.Info.Target, Dialect: r.Info.Dialect}
+	for i := range r.Endpoints {
+		ep := &r.Endpoints[i]
+		if ep.Name != endpoint {
+			continue
+		}
+		if n := ep.Plan; n > 0 && n <= len(r.Info.Plans) {
+			of = r.Info.Plans[n-1]
+		}
+		return cmp.Or(ep.Named, ep.Name), of
+	}
+	return endpoint, of
+}
+
 // loadPlan is the plan of the record, or the one that was named. What differs from the record is told.
-func (o *replayOptions) loadPlan(env Env, r *trace.Run) (*plan.Plan, error) {
-	file := cmp.Or(o.plan, r.Info.Plan.Path)
+func (o *replayOptions) loadPlan(env Env, of trace.PlanRun) (*plan.Plan, error) {
+	file := cmp.Or(o.plan, of.Path)
 	if file == "" {
 		return nil, usagef("retrysafe replay --plan FILE", "the record is of a run without a plan file (probe): run that again, or name a plan")
 	}
-	p, err := plan.Load(file, env.LookupEnv, plan.Overrides{AllowHosts: o.allowHosts, Dialect: r.Info.Dialect})
+	p, err := plan.Load(file, env.LookupEnv, plan.Overrides{AllowHosts: o.allowHosts, Dialect: of.Dialect})
 	if err != nil {
 		return nil, planError(err)
 	}
-	if p.Digest != r.Info.Plan.Digest {
+	if p.Digest != of.Digest {
 		fmt.Fprintf(env.Stderr, "retrysafe: %s was changed since the run was recorded: the case may be another one\n", file)
 	}
-	if p.Target != r.Info.Target {
-		fmt.Fprintf(env.Stderr, "retrysafe: the run was recorded on %s, this one goes to %s\n", r.Info.Target, p.Target)
+	if p.Target != of.Target {
+		fmt.Fprintf(env.Stderr, "retrysafe: the run was recorded on %s, this one goes to %s\n", of.Target, p.Target)
 	}
 	return p, nil
 }

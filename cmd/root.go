@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -144,7 +145,7 @@ func exitCode(env Env, err error) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &plan):
-		fmt.Fprintln(env.Stderr, plan.Pretty())
+		fmt.Fprintln(env.Stderr, strings.Join(grouped(plan, true), "\n"))
 		return ExitUsage
 	case errors.As(err, &usage):
 		fmt.Fprintf(env.Stderr, "retrysafe: %s\n", usage.message)

@@ -14,68 +14,105 @@ import (
 	"retrysafe/scenarios"
 )
 
-// selectWhat finds the scenarios and endpoints to run. A name that matches nothing is an error: a run
-// that silently tests less than it was asked for must not look green.
-func (j *job) selectWhat(env Env) error {
-	all, err := loadScenarios(j.plan)
-	if err != nil {
-		return err
-	}
-	for _, s := range all {
-		if s.Control {
-			j.control = s
+// selectWhat finds the scenarios and endpoints to run, and gives the jobs that have both. A name that matches nothing in any plan is an
+// error: a run that silently tests less than it was asked for must not look green.
+func selectWhat(env Env, jobs []*job, o *runOptions) ([]*job, error) {
+	for _, j := range jobs {
+		var err error
+		if j.all, err = loadScenarios(j.plan); err != nil {
+			return nil, err
+		}
+		for _, s := range j.all {
+			if s.Control {
+				j.control = s
+			}
 		}
 	}
-	if j.scenarios, err = j.selectScenarios(all); err != nil {
-		return err
+	if err := selectScenarios(jobs, o); err != nil {
+		return nil, err
 	}
-	if j.endpoints, err = j.selectEndpoints(); err != nil {
-		return err
+	if err := selectEndpoints(jobs, o); err != nil {
+		return nil, err
 	}
-	if err := j.selectShard(); err != nil {
-		return err
+	if err := sameScenarios(jobs); err != nil {
+		return nil, err
 	}
-	return j.selectFailed(env, all)
+	if err := selectShard(jobs, o.shard); err != nil {
+		return nil, err
+	}
+	if err := selectFailed(env, jobs, o.onlyFailed); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(jobs, func(j *job) bool { return len(j.endpoints) == 0 || len(j.scenarios) == 0 }), nil
 }
 
-// selectScenarios are those that --scenario names, as far as they can find what --rule names.
-func (j *job) selectScenarios(all []*scenarios.Scenario) ([]*scenarios.Scenario, error) {
-	chosen, err := pick(all, j.opts.scenarios, "scenario", listScenarios, func(s *scenarios.Scenario) []string { return []string{s.ID} })
-	if err != nil || len(j.opts.rules) == 0 {
-		return chosen, err
+// selectScenarios keeps those that --scenario names, as far as they can find what --rule names.
+func selectScenarios(jobs []*job, o *runOptions) error {
+	var all []*scenarios.Scenario
+	for _, j := range jobs {
+		all = append(all, j.all...)
 	}
-	if _, err := pick(j.outlets.rules, j.opts.rules, "rule", listExplanations, func(r scenarios.Rule) []string { return []string{r.ID} }); err != nil {
-		return nil, err
-	}
-	finding, err := pick(all, j.opts.rules, "rule", listScenarios, judge.Finds)
+	chosen, err := pick(all, o.scenarios, "scenario", listScenarios, func(s *scenarios.Scenario) []string { return []string{s.ID} })
 	if err != nil {
-		return nil, usagef("", "--rule %s: no scenario can find it", strings.Join(j.opts.rules, ","))
+		return err
 	}
-	return both(chosen, finding, "--scenario and --rule")
+	if len(o.rules) > 0 {
+		if _, err := pick(jobs[0].rules, o.rules, "rule", listExplanations, func(r scenarios.Rule) []string { return []string{r.ID} }); err != nil {
+			return err
+		}
+		finding, err := pick(all, o.rules, "rule", listScenarios, judge.Finds)
+		if err != nil {
+			return usagef("", "--rule %s: no scenario can find it", strings.Join(o.rules, ","))
+		}
+		if chosen, err = both(chosen, finding, "--scenario and --rule"); err != nil {
+			return err
+		}
+	}
+	for _, j := range jobs {
+		j.scenarios = slices.DeleteFunc(slices.Clone(j.all), func(s *scenarios.Scenario) bool { return !slices.Contains(chosen, s) })
+	}
+	return nil
 }
 
-// selectEndpoints are those that --endpoint names, as far as they have a tag that --tag names.
-func (j *job) selectEndpoints() ([]plan.Endpoint, error) {
-	all := make([]*plan.Endpoint, len(j.plan.Endpoints))
-	for i := range all {
-		all[i] = &j.plan.Endpoints[i]
+// selectEndpoints keeps those that --endpoint names, as far as they have a tag that --tag names and an owner that --owner does.
+func selectEndpoints(jobs []*job, o *runOptions) error {
+	var all []*plan.Endpoint
+	for _, j := range jobs {
+		for i := range j.plan.Endpoints {
+			all = append(all, &j.plan.Endpoints[i])
+		}
 	}
-	chosen, err := pick(all, j.opts.endpoints, "endpoint", listEndpoints, func(e *plan.Endpoint) []string { return []string{e.Name} })
+	chosen, err := pick(all, o.endpoints, "endpoint", listEndpoints, func(e *plan.Endpoint) []string { return namesOf(e.Name, e.Named) })
 	if err != nil {
-		return nil, err
+		return err
 	}
-	tagged, err := pick(all, j.opts.tags, "tag", listEndpoints, func(e *plan.Endpoint) []string { return e.Tags })
+	tagged, err := pick(all, o.tags, "tag", listEndpoints, func(e *plan.Endpoint) []string { return e.Tags })
 	if err != nil {
-		return nil, err
+		return err
+	}
+	owned, err := pick(all, o.owners, "owner", listEndpoints, func(e *plan.Endpoint) []string { return namesOf(e.Owner) })
+	if err != nil {
+		return err
 	}
 	if chosen, err = both(chosen, tagged, "--endpoint and --tag"); err != nil {
-		return nil, err
+		return err
 	}
-	out := make([]plan.Endpoint, len(chosen))
-	for i, e := range chosen {
-		out[i] = *e
+	if chosen, err = both(chosen, owned, "--owner and the other selections"); err != nil {
+		return err
 	}
-	return out, nil
+	for _, j := range jobs {
+		for i := range j.plan.Endpoints {
+			if slices.Contains(chosen, &j.plan.Endpoints[i]) {
+				j.endpoints = append(j.endpoints, j.plan.Endpoints[i])
+			}
+		}
+	}
+	return nil
+}
+
+// namesOf are the names that are not empty.
+func namesOf(names ...string) []string {
+	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
 }
 
 // both are the items of one selection that are in the other too; an error when there are none.
@@ -88,8 +125,7 @@ func both[T comparable](a, b []T, flags string) ([]T, error) {
 }
 
 // selectFailed keeps the cases that failed or could not be judged in the record that --only-failed names.
-func (j *job) selectFailed(env Env, all []*scenarios.Scenario) error {
-	file := j.opts.onlyFailed
+func selectFailed(env Env, jobs []*job, file string) error {
 	if file == "" {
 		return nil
 	}
@@ -105,10 +141,13 @@ func (j *job) selectFailed(env Env, all []*scenarios.Scenario) error {
 				continue
 			}
 			n++
+			at := slices.IndexFunc(jobs, func(j *job) bool {
+				return slices.ContainsFunc(j.plan.Endpoints, func(e plan.Endpoint) bool { return e.Name == name })
+			})
 			switch {
-			case !slices.ContainsFunc(j.plan.Endpoints, func(e plan.Endpoint) bool { return e.Name == name }):
+			case at < 0:
 				return usagef("", "--only-failed: in %s %s failed on endpoint %q, which the plan does not have", file, c.Scenario, name)
-			case !slices.ContainsFunc(all, func(s *scenarios.Scenario) bool { return s.ID == c.Scenario }):
+			case !slices.ContainsFunc(jobs[at].all, func(s *scenarios.Scenario) bool { return s.ID == c.Scenario }):
 				return usagef("", "--only-failed: in %s scenario %q failed, which this version and the plan do not have", file, c.Scenario)
 			}
 			failed[trace.Symptom{Rule: name, Scenario: c.Scenario}] = true
@@ -117,33 +156,43 @@ func (j *job) selectFailed(env Env, all []*scenarios.Scenario) error {
 	if n == 0 {
 		return usagef("", "--only-failed: nothing failed in %s, and everything that ran could be judged", file)
 	}
-	j.wanted = func(endpoint, scenario string) bool { return failed[trace.Symptom{Rule: endpoint, Scenario: scenario}] }
-	j.endpoints = slices.DeleteFunc(slices.Clone(j.endpoints), func(e plan.Endpoint) bool { return len(j.scenariosOf(e.Name)) == 0 })
-	j.scenarios = slices.DeleteFunc(slices.Clone(j.scenarios), func(s *scenarios.Scenario) bool {
-		return !slices.ContainsFunc(j.endpoints, func(e plan.Endpoint) bool { return j.wanted(e.Name, s.ID) })
-	})
-	if len(j.endpoints) == 0 {
+	left := 0
+	for _, j := range jobs {
+		j.wanted = func(endpoint, scenario string) bool { return failed[trace.Symptom{Rule: endpoint, Scenario: scenario}] }
+		j.endpoints = slices.DeleteFunc(slices.Clone(j.endpoints), func(e plan.Endpoint) bool { return len(j.scenariosOf(e.Name)) == 0 })
+		j.scenarios = slices.DeleteFunc(slices.Clone(j.scenarios), func(s *scenarios.Scenario) bool {
+			return !slices.ContainsFunc(j.endpoints, func(e plan.Endpoint) bool { return j.wanted(e.Name, s.ID) })
+		})
+		left += len(j.endpoints)
+	}
+	if left == 0 {
 		return usagef("", "--only-failed: %s failed in %s, none of them is among the selected ones", count(n, "case"), file)
 	}
 	return nil
 }
 
 // selectShard keeps the endpoints of the part that --shard names.
-func (j *job) selectShard() error {
-	if j.opts.shard == "" {
+func selectShard(jobs []*job, shard string) error {
+	if shard == "" {
 		return nil
 	}
-	n, of, ok := strings.Cut(j.opts.shard, "/")
+	n, of, ok := strings.Cut(shard, "/")
 	i, errN := strconv.Atoi(n)
 	all, errOf := strconv.Atoi(of)
 	if !ok || errN != nil || errOf != nil || i < 1 || i > all {
-		return usagef("", "--shard: expected I/N with I from 1 to N, such as 2/4, found %q", j.opts.shard)
+		return usagef("", "--shard: expected I/N with I from 1 to N, such as 2/4, found %q", shard)
 	}
-	endpoints, err := j.plan.Shard(j.endpoints, i, all)
+	plans, endpoints := make([]*plan.Plan, len(jobs)), make([][]plan.Endpoint, len(jobs))
+	for k, j := range jobs {
+		plans[k], endpoints[k] = j.plan, j.endpoints
+	}
+	mine, err := plan.Shard(plans, endpoints, i, all)
 	if err != nil {
 		return usagef("", "--shard: %s", err)
 	}
-	j.endpoints, j.shard = endpoints, &trace.Shard{N: i, Of: all}
+	for k, j := range jobs {
+		j.endpoints, j.shard = mine[k], &trace.Shard{N: i, Of: all}
+	}
 	return nil
 }
 

@@ -94,6 +94,8 @@ func (o *serveOptions) run(ctx context.Context, env Env) error {
 		return listVariants(env, o.asJSON)
 	case o.asJSON:
 		return usagef("retrysafe serve --list --json", "--json belongs to --list")
+	case o.Instances < 1:
+		return usagef("retrysafe serve --help", "--instances: expected 1 or more, found %d", o.Instances)
 	case o.supervise && o.TLS:
 		return usagef("retrysafe serve --supervise", "--supervise and --tls do not go together: a restarted shop would have another certificate")
 	}

@@ -249,7 +249,7 @@ func (t *tryout) pass(ctx context.Context, some []*tried, first bool) error {
 	}
 	defer j.sinks.Close()
 	if first {
-		announce(t.env, j)
+		announce(t.env, []*job{j})
 	}
 	r := j.execute(ctx)
 	j.tellCleanUp(t.env)

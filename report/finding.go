@@ -104,14 +104,14 @@ func fails(run *trace.Run, ep *trace.Endpoint, f *trace.Finding) bool {
 	return f.Accepted == nil && f.Severity.AtLeast(cmp.Or(ep.Facts.FailOn, failOn(run)))
 }
 
-// failLevel says from which severity on endpoints fail.
-func failLevel(run *trace.Run) string {
+// orOwn says that some endpoints fail from another severity on, as the plan says; empty where none does.
+func orOwn(run *trace.Run) string {
 	for i := range run.Endpoints {
 		if own := run.Endpoints[i].Facts.FailOn; own != "" && own != failOn(run) {
-			return string(failOn(run)) + " (or what the plan says of an endpoint)"
+			return ", or of what the plan says of an endpoint,"
 		}
 	}
-	return string(failOn(run))
+	return ""
 }
 
 // acceptance says why a finding is accepted, by whom and until when; empty when it is not.

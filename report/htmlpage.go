@@ -148,7 +148,7 @@ func factsOf(run *trace.Run) []htmlFact {
 		{"Target", info.Target}, {"Plan", orElse(info.Plan.Path, "no plan file")}, {"Plan digest", info.Plan.Digest}, {"Dialect", dialectName(info.Dialect)},
 		{"Run by", by}, {"Started", info.Started.UTC().Format("2006-01-02 15:04:05 UTC")},
 		{"Sent", fmt.Sprintf("%s in %s", plural(run.Summary.Requests, "request"), span(time.Duration(info.ElapsedMS)*time.Millisecond))},
-		{"Effort", orElse(info.Effort, "not stated") + ", fails on " + failLevel(run) + " findings"},
+		{"Effort", orElse(info.Effort, "not stated") + ", fails on " + string(failOn(run)) + " findings" + strings.TrimSuffix(orOwn(run), ",")},
 		{"Tool", info.Tool.Name + " " + info.Tool.Version}, {"Run", info.ID}, {"Seed", info.Seed},
 	}
 	for _, name := range slices.Sorted(maps.Keys(info.Labels)) {

@@ -200,7 +200,7 @@ func meaning(run *trace.Run, c *coverage, pal palette) (string, *color.Color) {
 		if c.violated == c.accepted && len(run.Info.Baseline.In(trace.BaselineFixed)) > 0 {
 			return "the baseline names violations that are fixed: take them out (retrysafe baseline update)", pal.bad
 		}
-		return fmt.Sprintf("violations of severity %s or above were found", failLevel(run)), pal.bad
+		return fmt.Sprintf("violations of severity %s or above%s were found", failOn(run), orOwn(run)), pal.bad
 	case 3:
 		if c.failed > 0 {
 			return "no violation was found, but the tool itself failed", pal.bad

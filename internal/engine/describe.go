@@ -49,9 +49,10 @@ func Describe(p *plan.Plan, ep *plan.Endpoint) trace.Endpoint {
 		}
 		f.Counters = append(f.Counters, fact)
 	}
-	place := 1 + slices.IndexFunc(p.Endpoints, func(e plan.Endpoint) bool { return e.Name == ep.Name })
+	place := 1 + p.Before + slices.IndexFunc(p.Endpoints, func(e plan.Endpoint) bool { return e.Name == ep.Name })
 	out := trace.Endpoint{Name: ep.Name, Owner: ep.Owner, Request: ep.Request.String(), Kind: ep.Kind, Line: ep.Pos.Line, Place: place, Facts: f}
-	if ep.Pos.File != p.File {
+	out.Named, out.Plan = ep.Named, p.Number
+	if ep.Pos.File != p.File || p.Number > 0 {
 		out.File, out.InRepository = ep.Pos.File, plan.InRepository(ep.Pos.File)
 	}
 	return out

@@ -93,6 +93,8 @@ type Config struct {
 	// Timeout is how long the run may take; 0 means no bound. What has not run by then has a Stop of code OutOfBudget. The
 	// last look at the counters and the clean-up are still made.
 	Timeout time.Duration
+	// Before is what other parts of the run have used up of MaxRequests and Timeout.
+	Before Used
 	// OnCase is told of each case when it has ended, one call at a time; nil for none. The late sweep may still add readings
 	// to the case.
 	OnCase func(ep *trace.Endpoint, c *trace.Case)
@@ -101,6 +103,12 @@ type Config struct {
 	OnEndpoint func(i int, ended Ended)
 	// OnStart is told which scenario begins on which endpoint, one call at a time; nil for none.
 	OnStart func(endpoint, scenario string)
+}
+
+// Used is what was used up of the bounds of a run.
+type Used struct {
+	Requests int
+	Time     time.Duration
 }
 
 // Ended is an endpoint that has been tested.
@@ -117,6 +125,7 @@ type Ended struct {
 // the run: cases that were under way have a Stop of code Interrupted.
 func Run(ctx context.Context, cfg Config) {
 	r := &run{Config: cfg}
+	r.requests.Store(int64(cfg.Before.Requests))
 	r.counts = count.Reader{Get: r.getCounter, Dir: r.dirOf(""), Databases: &r.databases, Timeout: cfg.Plan.Limits.Count}
 	defer r.databases.Close()
 	ctx, stop := r.within(ctx)

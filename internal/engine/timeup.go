@@ -26,7 +26,7 @@ func (r *run) within(ctx context.Context) (context.Context, context.CancelFunc) 
 	if r.Timeout == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, r.Timeout, errTimeUp)
+	return context.WithTimeoutCause(ctx, r.Timeout-r.Before.Time, errTimeUp)
 }
 
 // timeUp reports whether ctx ended because the run took as long as it may.

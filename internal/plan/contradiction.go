@@ -112,7 +112,7 @@ func (d *decoder) unused() {
 		}
 	}
 	warn := func(kind, name string, pos strict.Pos) {
-		if !slices.Contains(read, kind+" "+name) {
+		if pos.File == d.doc.File() && !slices.Contains(read, kind+" "+name) { // what several plans include, not each of them needs
 			d.doc.Warnf(pos, len([]rune(name)), "no endpoint reads the %s %q: name it in `%ss` of those that it belongs to", kind, name, kind)
 		}
 	}

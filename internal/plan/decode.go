@@ -30,6 +30,8 @@ type decoder struct {
 	replicas    []strict.Text
 	others      []strict.Text // the `other_endpoint` of each endpoint
 	listening   []strict.Text // the addresses of sinks
+	allowed     []strict.Text // of `allow_hosts`
+	risksNoted  strict.Errors
 }
 
 // Fields are the names of a plan's fields at its top level.
@@ -114,6 +116,7 @@ func (d *decoder) allowHosts(v strict.Value) {
 			continue
 		}
 		d.plan.AllowHosts = append(d.plan.AllowHosts, t.Value)
+		d.allowed = append(d.allowed, t)
 	}
 }
 

@@ -87,7 +87,7 @@ func (d *decoder) shared(e *Endpoint, in layers) {
 	e.RequiredSet, e.Required = required.Present(), required.Bool()
 	e.requiredByDefault = e.RequiredSet && !in[0].Has("required")
 	e.Settle = in.get("settle").Duration()
-	e.KeyLifetime = in.get("key_lifetime").Duration()
+	e.KeyLifetime, e.lifetimePos = in.get("key_lifetime").Duration(), in.get("key_lifetime").Pos()
 	e.RetryWindow = in.get("retry_window").Duration()
 	e.FreshKey = in.get("fresh_key").Enum("creates", "returns-existing")
 	e.DoubleClick = in.get("double_click").Enum("one", "two")

@@ -61,7 +61,7 @@ func (c *completion) checkTargets() {
 func (c *completion) checkBase(what string, pos strict.Pos, width int, rawURL string) {
 	u, err := url.Parse(rawURL)
 	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		c.doc.Errorf(pos, width, "expected a base URL such as http://127.0.0.1:8080 as %s", what)
 	case u.User != nil:
 		c.doc.Errorf(pos, width, "expected a %s without user and password: give them as a header of `callers`", what)
@@ -95,6 +95,10 @@ func (c *completion) checkHost(pos strict.Pos, width int, rawURL string) {
 }
 
 func (c *completion) hostMistake(pos strict.Pos, width int, host string) {
+	if strings.HasPrefix(host, ":") {
+		c.doc.Errorf(pos, width, "expected a host, found none before the port in %s", host)
+		return
+	}
 	c.doc.Errorf(pos, width, "host %s is not allowed: only loopback is, and hosts that are named; if it may be tested, add `allow_hosts: [%s]` or --allow-host %s", host, host, host)
 }
 

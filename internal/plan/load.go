@@ -79,6 +79,7 @@ func ParseFrom(files Files, file string, text []byte, env func(string) (string, 
 	}
 	d.plan.Secrets = d.secrets()
 	d.plan.Warnings = d.doc.Warnings()
+	d.plan.Risks = d.risks()
 	return d.plan, nil
 }
 

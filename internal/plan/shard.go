@@ -1,42 +1,24 @@
 package plan
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
-// Shard is the i-th of n parts of some endpoints of the plan, counted from 1, in their order. Every endpoint is in one part; which one
-// follows from the plan and the endpoints alone. Endpoints whose counts or states would disturb each other stay together. An
-// error says that there are not enough of those that do not for every part to get one.
+// Shard is the function Shard for one plan.
 func (p *Plan) Shard(endpoints []Endpoint, i, n int) ([]Endpoint, error) {
-	groups := p.together(endpoints)
-	if len(groups) < n {
-		return nil, fmt.Errorf("expected at most %d, found %d: so many groups of endpoints can be tested apart, and a shard with none would prove nothing", len(groups), n)
+	mine, err := Shard([]*Plan{p}, [][]Endpoint{endpoints}, i, n)
+	if err != nil {
+		return nil, err
 	}
-	sizes, mine := make([]int, n), []int{}
-	for _, group := range groups {
-		least := slices.Index(sizes, slices.Min(sizes))
-		sizes[least] += len(group)
-		if least == i-1 {
-			mine = append(mine, group...)
-		}
-	}
-	slices.Sort(mine)
-	out := make([]Endpoint, len(mine))
-	for k, at := range mine {
-		out[k] = endpoints[at]
-	}
-	return out, nil
+	return mine[0], nil
 }
 
 // together groups endpoints, by their indices, that would disturb each other if they were tested at the same time from two
 // places, in the order of the first of each.
-func (p *Plan) together(endpoints []Endpoint) [][]int {
+func together(endpoints []placed) [][]int {
 	group := make([]int, len(endpoints)) // the index of the first endpoint of the group
 	for i := range endpoints {
 		group[i] = i
 		for k := range i {
-			if group[k] != group[i] && p.disturb(&endpoints[i], &endpoints[k]) {
+			if group[k] != group[i] && disturb(endpoints[i], endpoints[k]) {
 				join(group, group[k], group[i])
 			}
 		}

@@ -47,6 +47,11 @@ type Plan struct {
 
 	// Warnings are what is allowed and most likely not meant, in the order of the file.
 	Warnings strict.Errors
+	// Risks are what is meant and better would not be: what proves little, may hurt others, or shows secrets; in the order of the files.
+	Risks strict.Errors
+
+	// Number is the plan's place among those of a run, from 1; 0 for the only one. Before is how many endpoints those before it have.
+	Number, Before int
 
 	targetPos    strict.Pos
 	targetSet    bool // true when the plan has a target, even a wrong one
@@ -221,6 +226,8 @@ type Limits struct {
 type Endpoint struct {
 	Pos  strict.Pos
 	Name string
+	// Named is the name in the plan, where Name was qualified by Together; empty otherwise.
+	Named string
 	// Kind is create, method or webhook. By default webhook for an endpoint whose deliveries are signed, create for one with
 	// a key and for POST, method otherwise.
 	Kind    string
@@ -308,6 +315,7 @@ type Endpoint struct {
 	// Owner is who answers for the endpoint; empty when not stated.
 	Owner string
 
+	lifetimePos       strict.Pos
 	requiredByDefault bool // true when `required` is of `defaults`, which hold for endpoints with a key alone
 }
 

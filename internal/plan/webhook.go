@@ -35,6 +35,7 @@ func (d *decoder) webhook(o strict.Object) *Webhook {
 	}
 	fields := v.Object("scheme", "secret")
 	w := &Webhook{Scheme: fields.Require("scheme").Enum(webhook.Names()...)}
+	d.noteSecret(fields.Get("secret"))
 	w.Secret = webhookSecret(fields.Require("secret"), w.Scheme)
 	return w
 }

@@ -123,6 +123,11 @@ func (d *Document) Errorf(pos Pos, width int, format string, args ...any) {
 	at.errs = append(at.errs, at.mistake(pos, width, format, args...))
 }
 
+// Mistake is the error that Errorf notes, without noting it.
+func (d *Document) Mistake(pos Pos, width int, format string, args ...any) *Error {
+	return d.at(pos).mistake(pos, width, format, args...)
+}
+
 // Warnf notes what is allowed and most likely not meant, at a place as in Errorf.
 func (d *Document) Warnf(pos Pos, width int, format string, args ...any) {
 	at := d.at(pos)

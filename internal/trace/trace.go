@@ -57,8 +57,10 @@ type Info struct {
 	Seed string `json:"seed"`
 	// Tool is the name and version of retrysafe.
 	Tool Tool `json:"tool"`
-	// Plan is where the plan came from.
+	// Plan is where the plan came from; of a run of several plans, all of them.
 	Plan PlanInfo `json:"plan"`
+	// Plans are the plans of a run of several; empty for a run of one.
+	Plans []PlanRun `json:"plans,omitempty"`
 	// Effort is how hard the run looked: smoke, standard or deep.
 	Effort string `json:"effort,omitempty"`
 	// FailOn is the least severity that makes a case fail; below it a finding is a warning.
@@ -125,10 +127,21 @@ type PlanInfo struct {
 	Digest string `json:"digest"`
 }
 
+// PlanRun is one of several plans of a run.
+type PlanRun struct {
+	PlanInfo
+	Target  string `json:"target"`
+	Dialect string `json:"dialect"`
+}
+
 // Endpoint is one operation under test with everything recorded about it.
 type Endpoint struct {
-	// Name as in the plan.
+	// Name as in the plan; where several plans of a run have it, with the plan's path before it.
 	Name string `json:"name"`
+	// Named is the name in the plan, where Name is another; empty where it is not.
+	Named string `json:"name_in_plan,omitempty"`
+	// Plan is the endpoint's plan among those of the run, from 1; 0 in a run of one.
+	Plan int `json:"plan,omitempty"`
 	// Request is method and path as in the plan, such as "POST /orders".
 	Request string `json:"request"`
 	// Kind is create, method or webhook.
@@ -141,7 +154,7 @@ type Endpoint struct {
 	InRepository string `json:"in_repository,omitempty"`
 	// Line is where the file declares the endpoint, 1-based; 0 without a plan file.
 	Line int `json:"line,omitempty"`
-	// Place is the endpoint's place among those of the plan, from 1; 0 in records that do not say it.
+	// Place is the endpoint's place among those of the plan, or of all plans of the run, from 1; 0 in records that do not say it.
 	Place int `json:"place,omitempty"`
 	// Facts are the parts of plan and dialect that judging needs.
 	Facts Facts `json:"facts"`
