@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +34,7 @@ func (b *builder) splitHeaders(s *sent) {
 		switch {
 		case isKeyHeader(name):
 			list = &s.plain
+			b.keyHeader = cmp.Or(b.keyHeader, h.name)
 		case strings.HasSuffix(name, "authorization"):
 			if perRequest.MatchString(value) {
 				s.note("header %s holds a signature of the recorded request: another one needs its own", h.name)

@@ -32,11 +32,13 @@ type sent struct {
 // builder makes a draft of a source.
 type builder struct {
 	*source
-	vault    *vault
-	sent     []*sent
-	byName   map[string]*sent
-	base     string
-	produced map[string][]product
+	vault  *vault
+	sent   []*sent
+	byName map[string]*sent
+	base   string
+	// keyHeader is the first header of the source that carries a key; empty for none.
+	keyHeader string
+	produced  map[string][]product
 	// creations are POSTs by where they go, removals DELETEs by the collection, reads GETs by the collection they are about.
 	creations, removals map[string]*sent
 	reads               map[string][]*sent
@@ -258,7 +260,7 @@ func (b *builder) endpoint(g *group) {
 	e.Request, e.Body = made.request, made.body
 	e.Headers = append(b.otherCredentials(s, &e), made.headers...)
 	if e.Key == (draft.Key{}) && s.method == "POST" {
-		e.Key = draft.Key{Header: "Idempotency-Key", Guess: "the source sends no key; this is the header that most conventions have"}
+		e.Key = b.guessedKey()
 	}
 	e.Setup = l.setup()
 	e.Comments = append(e.Comments, l.comments...)
@@ -270,6 +272,14 @@ func (b *builder) endpoint(g *group) {
 		}
 	}
 	b.draft.Endpoints = append(b.draft.Endpoints, e)
+}
+
+// guessedKey is the header that other requests of the source send, else the usual one.
+func (b *builder) guessedKey() draft.Key {
+	if b.keyHeader != "" {
+		return draft.Key{Header: b.keyHeader, Guess: "the source sends no key here, but this one elsewhere"}
+	}
+	return draft.Key{Header: "Idempotency-Key", Guess: "the source sends no key; this is the header that most conventions have"}
 }
 
 func (b *builder) uniqueName(s *sent) string {
