@@ -1,13 +1,16 @@
 package requests
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+
+	"retrysafe/internal/draft"
 )
 
-// canaries numbers each @ of a source: the secrets that no draft may hold.
+// canaries numbers each § of a source: the secrets that no draft may hold.
 func canaries(source string) (string, int) {
 	n := 0
 	return regexp.MustCompile(`§`).ReplaceAllStringFunc(source, func(string) string {
@@ -107,7 +110,11 @@ func TestNoSecretGetsIntoADraft(t *testing.T) {
 			if len(d.Endpoints) < 2 {
 				t.Fatalf("%d endpoints: the source is not read", len(d.Endpoints))
 			}
-			got := show(t, d)
+			var written bytes.Buffer
+			if err := draft.Write(&written, d); err != nil {
+				t.Fatal(err)
+			}
+			got := show(t, d) + written.String()
 			for i := 1; i <= n; i++ {
 				if canary := fmt.Sprintf("cAnary%02dq", i); strings.Contains(got, canary) {
 					t.Errorf("%s of %d is in the draft:\n%s", canary, n, got)
