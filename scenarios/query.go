@@ -103,6 +103,34 @@ func (s *Scenario) WaitsWithin() bool {
 	return slices.ContainsFunc(s.Steps, func(st Step) bool { return st.Wait != nil && st.Wait.Handling > 0 && st.Wait.Handling < 1 })
 }
 
+// OpenAt reports whether a request is open in the background when a step runs, counted from 0; false for no step.
+func (s *Scenario) OpenAt(step int) bool {
+	open := map[string]bool{}
+	for i := range s.Steps {
+		st := &s.Steps[i]
+		switch {
+		case i == step:
+			return len(open) > 0
+		case st.Send != nil && st.Send.Background:
+			open[st.Send.Label] = true
+		case st.Join != "":
+			delete(open, st.Join)
+		}
+	}
+	return false
+}
+
+// EndsUnderWay reports whether the script ends the process, by a hook crash or restart, while a request is open in the
+// background.
+func (s *Scenario) EndsUnderWay() bool {
+	for i, st := range s.Steps {
+		if st.Hook != nil && (st.Hook.Run == "crash" || st.Hook.Run == "restart") && s.OpenAt(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // AnotherCaller are the lines of plan that help where the second caller of that name may not use an endpoint.
 func (s *Scenario) AnotherCaller(name string) string {
 	return fmt.Sprintf(`callers: {%s: {headers: {Authorization: "Bearer ${TOKEN}"}}} of somebody who may send this request, or in the endpoint skip: {%s: %s may not}`,

@@ -350,6 +350,32 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// TestEndsUnderWay tells the end of a process with a request open from one with none.
+func TestEndsUnderWay(t *testing.T) {
+	first, join := "  - send: {key: B, background: true, as: b}\n", "\n  - join: b"
+	for steps, want := range map[string]bool{
+		first + "  - hook: {run: crash}" + join:            true,
+		first + "  - hook: {run: restart}" + join:          true,
+		first + "  - hook: {run: reset}" + join:            false,
+		first + "  - join: b\n  - hook: {run: crash}":      false,
+		"  - hook: {run: crash}\n" + first + "  - join: b": false,
+		"  - hook: {run: crash}":                           false,
+	} {
+		parsed := set{rules: ruleIDs(t)}
+		parsed.add("s", []byte(base(steps, "")))
+		list, err := parsed.result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := list[0].EndsUnderWay(); got != want {
+			t.Errorf("%s: got %v", steps, got)
+		}
+	}
+	if list, err := Builtin(); err != nil || !list[slices.IndexFunc(list, func(s *Scenario) bool { return s.ID == "crash-in-flight" })].EndsUnderWay() {
+		t.Errorf("crash-in-flight does not: %v", err)
+	}
+}
+
 func FuzzScenario(f *testing.F) {
 	names, err := builtinNames()
 	if err != nil {

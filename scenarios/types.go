@@ -38,8 +38,9 @@ type Scenario struct {
 	// run.
 	Adaptive bool
 	Rounds   int
-	// Overlap is true when two copies under way at the same time are the point: rounds without it are
-	// repeated, and the case is inconclusive when it never happens.
+	// Overlap is true when two copies under way at the same time are the point or, in a script that EndsUnderWay, a request
+	// that the end of the process interrupts: rounds without it are repeated, and the case is inconclusive when it never
+	// happens.
 	Overlap bool
 	Steps   []Step
 	Expect  []Expectation

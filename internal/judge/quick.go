@@ -7,9 +7,10 @@ import (
 	"retrysafe/internal/trace"
 )
 
-// leastHandling is the shortest time that an endpoint must take for copies to be sent while a first request runs: several
-// times what timers and processors need to get a request on its way (up to 1.2 ms in an idle process). Below it the copies
-// would meet the first one in one run and miss it in the next; above it a round in which they missed it is repeated.
+// leastHandling is the shortest time that an endpoint must take for copies to be sent, or the process to be ended, while a
+// first request runs: several times what timers and processors need to get a request on its way (up to 1.2 ms in an idle
+// process). Below it the copies would meet the first one in one run and miss it in the next; above it a round in which they
+// missed it is repeated.
 const leastHandling = trace.Nanos(5 * time.Millisecond)
 
 // Unsuited says why a script can prove nothing on an endpoint, by what was measured there: it answers too quickly for what
@@ -29,9 +30,12 @@ func Unsuited(in Input) *trace.Reason {
 	if took == 0 || took >= leastHandling {
 		return nil
 	}
-	return &trace.Reason{Code: trace.NotApplicable,
-		Detail: fmt.Sprintf("a first request was answered in %.1f ms: below %.0f ms no copy can be timed to arrive while it runs, so copies at the same instant have to do",
-			took.Duration().Seconds()*1e3, leastHandling.Duration().Seconds()*1e3)}
+	untimed := "no copy can be timed to arrive while it runs, so copies at the same instant have to do"
+	if in.Scenario.EndsUnderWay() {
+		untimed = "the end of the process cannot be timed to meet it at work, so nothing would be interrupted"
+	}
+	return &trace.Reason{Code: trace.NotApplicable, Detail: fmt.Sprintf("a first request was answered in %.1f ms: below %.0f ms %s",
+		took.Duration().Seconds()*1e3, leastHandling.Duration().Seconds()*1e3, untimed)}
 }
 
 // shortest is the shorter of least, unless that is 0, and of the times that the first request of each round took from its

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,10 @@ func TestUnsuited(t *testing.T) {
 		if got := Unsuited(in); (got != nil) != c.unsuited {
 			t.Errorf("%s: got %+v", c.reason, got)
 		}
+	}
+	crash := Input{Scenario: builtin(t, "crash-in-flight"), Control: &trace.Control{Rounds: rounds(time.Millisecond)}}
+	if got := Unsuited(crash); got == nil || got.Code != trace.NotApplicable || !strings.Contains(got.Detail, "the end of the process cannot be timed to meet it at work") {
+		t.Errorf("a crash would come too late: got %+v", got)
 	}
 	accepted := Input{Scenario: &scenarios.Scenario{Overlap: true, Steps: within(.5)},
 		Control: &trace.Control{Rounds: rounds(time.Millisecond), Learned: trace.Learned{WorkTime: trace.Nanos(time.Second)}}}

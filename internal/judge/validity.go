@@ -86,10 +86,14 @@ func (v *view) beforeExpiry() []int {
 	return out
 }
 
-// noOverlap reports a round without two copies under way at the same time, where that is the point.
+// noOverlap reports a round that lacks what had to be under way at the same time, where that is the point: two copies, or
+// a request and the end of the process.
 func (v *view) noOverlap() *trace.Reason {
-	if !v.in.Scenario.Overlap {
+	switch {
+	case !v.in.Scenario.Overlap:
 		return nil
+	case v.in.Scenario.EndsUnderWay():
+		return v.missed()
 	}
 	for i := range v.round.Exchanges {
 		for j := range i {
