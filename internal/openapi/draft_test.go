@@ -325,7 +325,7 @@ paths:
 	for _, e := range drafted(t, v30, paths).Endpoints {
 		got = append(got, e.Name)
 	}
-	want := "create order|Put an order|PATCH /a|create order (DELETE /a)|create order (POST /b)|Put an order (PUT /b)|a b ${BRACES:-{{}c}}"
+	want := "create order|Put an order|PATCH /a|create order (DELETE /a)|create order (POST /b)|Put an order (PUT /b)|a b ${RETRYSAFE_BRACES:-{{}c}}"
 	if strings.Join(got, "|") != want {
 		t.Errorf("got %s\nwant %s", strings.Join(got, "|"), want)
 	}

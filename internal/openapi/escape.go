@@ -13,13 +13,13 @@ var (
 func escape(s string) string {
 	out, at := "", 0
 	for _, found := range braces.FindAllStringIndex(s, -1) {
-		out += opening.ReplaceAllString(s[at:found[0]], "$$$${") + "${BRACES:-" + s[found[0]:found[1]] + "}"
+		out += opening.ReplaceAllString(s[at:found[0]], "$$$${") + "${RETRYSAFE_BRACES:-" + s[found[0]:found[1]] + "}"
 		at = found[1]
 	}
 	return out + opening.ReplaceAllString(s[at:], "$$$${")
 }
 
-var escaped = regexp.MustCompile(`\$\$\{|\$\{BRACES:-(\$*\{+)\}`)
+var escaped = regexp.MustCompile(`\$\$\{|\$\{RETRYSAFE_BRACES:-(\$*\{+)\}`)
 
 // unescape is the text of the document that escape was given.
 func unescape(s string) string {
@@ -27,6 +27,6 @@ func unescape(s string) string {
 		if found == "$${" {
 			return "${"
 		}
-		return found[len("${BRACES:-") : len(found)-1]
+		return found[len("${RETRYSAFE_BRACES:-") : len(found)-1]
 	})
 }

@@ -17,7 +17,7 @@ func valid(t testing.TB, reason string, d draft.Draft) {
 	if len(d.Endpoints) == 0 {
 		return
 	}
-	_, err := plan.Parse("plan.yaml", write(t, d, "http://127.0.0.1:1"), func(name string) (string, bool) { return "x", name != "BRACES" })
+	_, err := plan.Parse("plan.yaml", write(t, d, "http://127.0.0.1:1"), env)
 	if err != nil {
 		t.Errorf("%s: not a valid plan: %v", reason, err)
 	}

@@ -16,7 +16,7 @@ func TestRequests(t *testing.T) {
 		{"required headers", v30, "/a: {post: {parameters: [{in: header, name: X-Tenant, required: true, schema: {enum: [acme]}}, {in: header, name: X-Other}, {in: header, name: Content-Type, required: true}]}}", "POST /a", "X-Tenant: acme", ""},
 		{"id of a request", v30, "/a: {post: {parameters: [{in: header, name: X-Request-ID, required: true, schema: {type: string, format: uuid}}]}}", "POST /a", "X-Request-ID: {{send.uuid}}", ""},
 		{"required cookie", v30, "/a: {post: {parameters: [{in: cookie, name: region, required: true, schema: {enum: [eu]}}]}}", "POST /a", "Cookie: region=eu", ""},
-		{"header in two lines", v30, "/a: {post: {parameters: [{in: header, name: X-A, required: true, example: \"a\\nb {{c}}\"}]}}", "POST /a", "X-A: a b ${BRACES:-{{}c}}", ""},
+		{"header in two lines", v30, "/a: {post: {parameters: [{in: header, name: X-A, required: true, example: \"a\\nb {{c}}\"}]}}", "POST /a", "X-A: a b ${RETRYSAFE_BRACES:-{{}c}}", ""},
 		{"media type of its own", v30, "/a: {patch: {requestBody: {content: {application/merge-patch+json: {schema: {type: object}}}}}}", "PATCH /a", "Content-Type: application/merge-patch+json", ""},
 		{"text", v30, "/a: {post: {requestBody: {content: {text/csv: {example: 'a,b'}}}}}", "POST /a", "Content-Type: text/csv", "a,b"},
 		{"bytes that are not required", v30, "/a: {post: {requestBody: {content: {application/zip: {}}}}}", "POST /a", "", ""},

@@ -75,7 +75,7 @@ func TestBodies(t *testing.T) {
 		{"numbers that only YAML has", v30, "{type: object}", ", example: {a: 0x10, b: +1}", `{"a":16,"b":1}`},
 		{"texts that look like other things", v30, "{type: object}", ", example: {a: 'true', b: '12', c: 2020-01-01}", `{"a":"true","b":"12","c":"2020-01-01"}`},
 		{"a number for a text", v30, "{type: object, properties: {a: {type: string, example: 123}}}", "", `{"a":"123"}`},
-		{"placeholders in examples", v30, "{type: object}", ", example: {a: 'x {{name}} ${VAR}', b: '$${{a}}'}", `{"a":"x ${BRACES:-{{}name}} $${VAR}","b":"${BRACES:-$${{}a}}"}`},
+		{"placeholders in examples", v30, "{type: object}", ", example: {a: 'x {{name}} ${VAR}', b: '$${{a}}'}", `{"a":"x ${RETRYSAFE_BRACES:-{{}name}} $${VAR}","b":"${RETRYSAFE_BRACES:-$${{}a}}"}`},
 	} {
 		if got := jsonText(bodyOf(t, c.version, c.schema, c.parts)); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.reason, got, c.want)
@@ -184,7 +184,7 @@ func TestOtherBody(t *testing.T) {
 }
 
 func TestEscape(t *testing.T) {
-	for _, s := range []string{"", "plain", "{{marker}}", "${VAR}", "$${VAR}", "${{ github.ref }}", "{{{a}}}", "$${{a", "}} {{", "${BRACES:-{{}", "{ {", "$", "$$$${{{{$${"} {
+	for _, s := range []string{"", "plain", "{{marker}}", "${VAR}", "$${VAR}", "${{ github.ref }}", "{{{a}}}", "$${{a", "}} {{", "${RETRYSAFE_BRACES:-{{}", "{ {", "$", "$$$${{{{$${"} {
 		if got := unescape(escape(s)); got != s {
 			t.Errorf("%q: got %q by %q", s, got, escape(s))
 		}
