@@ -22,8 +22,11 @@ func label(s string) string { return (&builder{names: true}).meant(oneLine(s), f
 // variable is what a plan replaces by a variable of the environment.
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
 
-// placeholder is {{name}} or {{name:20}}.
-var placeholder = regexp.MustCompile(`^\{\{ *([A-Za-z0-9_.-]+)(?::([0-9]+))? *\}\}`)
+// placeholder is {{name}} or {{name:20}}, asNumber a text that is {{name:number}}.
+var (
+	placeholder = regexp.MustCompile(`^\{\{ *([A-Za-z0-9_.-]+)(?::([0-9]+))? *\}\}`)
+	asNumber    = regexp.MustCompile(`^\{\{([A-Za-z0-9_.-]+):number\}\}$`)
+)
 
 // meant is a text in which only known placeholders and whole variables are such: the rest of the braces are data.
 func (b *builder) meant(s string, header bool) string {

@@ -52,6 +52,7 @@ const (
 type builder struct {
 	captures []string
 	names    bool // true for texts in which there are no placeholders
+	json     bool // true for texts of which a placeholder can make a number
 	values   int
 	err      error
 }
@@ -106,11 +107,19 @@ func (b *builder) tree(n *yaml.Node, depth int) *yaml.Node {
 			}
 		}
 		if !slices.Contains([]string{"!!null", "!!bool", "!!int", "!!float"}, out.Tag) {
-			out.Tag, out.Value = "!!str", b.meant(n.Value, false)
+			out.Tag, out.Value = "!!str", b.text(n.Value)
 		}
 		return b.noted(out, n)
 	}
 	return word("!!null", "null")
+}
+
+// text is a text of a body, in which a capture can stand for a number.
+func (b *builder) text(s string) string {
+	if m := asNumber.FindStringSubmatch(s); b.json && m != nil && slices.Contains(b.captures, m[1]) {
+		return s
+	}
+	return b.meant(s, false)
 }
 
 func (b *builder) noted(out, n *yaml.Node) *yaml.Node {
@@ -147,7 +156,9 @@ func (b *builder) form(n *yaml.Node) *yaml.Node {
 func (b *builder) addBody(f fields, body Body) {
 	switch {
 	case body.JSON != nil:
+		b.json = true
 		f.add("body", b.tree(body.JSON, 0))
+		b.json = false
 	case body.Form != nil:
 		f.add("form", b.form(body.Form))
 	case body.Text != "":

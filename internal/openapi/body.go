@@ -132,6 +132,7 @@ func (s *sampler) addMarked(t *schema, tree *yaml.Node) {
 
 // formBody drafts the fields of a form; members of objects and lists are written with brackets, as most servers read them.
 func (b *drafter) formBody(s *sampler, m media) (made, string) {
+	s.texts = true
 	tree := s.value([]*yaml.Node{m.schema}, "", m.example, 0)
 	if tree == nil || tree.Kind != yaml.MappingNode {
 		return made{}, "the document does not say what the form holds: fill it in"
@@ -180,6 +181,7 @@ const boundary = "retrysafe-part"
 
 // multipartBody writes the fields of a form with their content types (RFC 7578).
 func (b *drafter) multipartBody(s *sampler, m media) (made, string) {
+	s.texts = true
 	tree := s.value([]*yaml.Node{m.schema}, "", m.example, 0)
 	if tree == nil || tree.Kind != yaml.MappingNode || len(tree.Content) == 0 {
 		return made{}, "the document does not say what the form holds: fill it in"

@@ -227,6 +227,10 @@ paths:
     post: {requestBody: {content: {application/json: {schema: {type: object, required: [customerId, productId, count], properties: {customerId: {type: string}, productId: {type: string}, count: {type: integer}}}}}}}
   /customers/{id}/notes:
     post: {requestBody: {content: {application/json: {schema: {type: object, required: [customer_id], properties: {customer_id: {type: string}}}}}}}
+  /visits:
+    post: {requestBody: {content: {application/json: {schema: {type: object, required: [customerId], properties: {customerId: {type: integer}}}}}}}
+  /forms:
+    post: {requestBody: {content: {application/x-www-form-urlencoded: {schema: {type: object, required: [customerId], properties: {customerId: {type: integer}}}}}}}
 `
 	d := drafted(t, v30, paths)
 	e := find(t, d, "POST", "/orders")
@@ -239,6 +243,12 @@ paths:
 	e = find(t, d, "POST", "/customers/{id}/notes")
 	if got, want := steps(e)+" "+jsonText(e.Body.JSON), `POST /customers customer=$.customer_id {"customer_id":"{{customer}}"}`; got != want {
 		t.Errorf("the customer of the path: got %s, want %s", got, want)
+	}
+	if got, want := jsonText(find(t, d, "POST", "/visits").Body.JSON), `{"customerId":"{{customer:number}}"}`; got != want {
+		t.Errorf("an id that is a number: got %s, want %s", got, want)
+	}
+	if got, want := jsonText(find(t, d, "POST", "/forms").Body.Form), `{"customerId":"{{customer}}"}`; got != want {
+		t.Errorf("a number in a form: got %s, want %s", got, want)
 	}
 }
 

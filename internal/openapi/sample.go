@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -41,6 +42,8 @@ type sampler struct {
 	free []freeText
 	// refer gives the placeholder of what must exist before, by the name of the member; nil for none.
 	refer func(name string) (placeholder, guess string)
+	// texts is true where every value is written as text, numbers too.
+	texts bool
 }
 
 type freeText struct {
@@ -87,7 +90,7 @@ func (s *sampler) value(nodes []*yaml.Node, name string, hint *yaml.Node, depth 
 	case "array":
 		return s.array(t, name, given, depth)
 	case "integer", "number":
-		return t.sampleNumber(name, given)
+		return s.number(t, name, given)
 	case "boolean":
 		return t.sampleTruth(name, given)
 	case "string":
@@ -144,6 +147,19 @@ func (t *schema) scalar(n *yaml.Node) *yaml.Node {
 		return numeral(written)
 	}
 	return copyTree(n, 1)
+}
+
+// number is a number that the schema allows: the id of what is made before, where it looks like one.
+func (s *sampler) number(t *schema, name string, hint *yaml.Node) *yaml.Node {
+	if s.refer != nil {
+		if placeholder, guess := s.refer(name); placeholder != "" {
+			if !s.texts {
+				placeholder = strings.TrimSuffix(placeholder, "}}") + ":number}}"
+			}
+			return guessed(placeholder, guess)
+		}
+	}
+	return t.sampleNumber(name, hint)
 }
 
 func (t *schema) sampleNumber(name string, hint *yaml.Node) *yaml.Node {

@@ -56,6 +56,22 @@ func TestHeader(t *testing.T) {
 	}
 }
 
+// TestNumberInBody: a capture can be written as a number, so that services with numeric ids take it.
+func TestNumberInBody(t *testing.T) {
+	body := mustParse(t, endpoint(`setup: [{request: POST /users, capture: {user: $.id}}]`, `body: {userId: "{{user:number}}", name: "{{user}}"}`)).Endpoints[0].Body
+	for value, want := range map[string]string{"12": `{"userId":12,"name":"12"}`, "12345678901234567890": `{"userId":12345678901234567890,"name":"12345678901234567890"}`} {
+		if got, err := body.Render(values{"user": value}); string(got) != want || err != nil {
+			t.Errorf("got %s, %v", got, err)
+		}
+	}
+	if _, err := body.Render(values{"user": "u1"}); err == nil || err.Error() != "render body: expected a number for {{user:number}}, found \"u1\": write it without `:number`" {
+		t.Errorf("got %v", err)
+	}
+	if !body.Uses("user") {
+		t.Error("user is not used")
+	}
+}
+
 func TestPerRequestInHeaders(t *testing.T) {
 	e := mustParse(t, endpoint("headers: {X-Trace: \"{{send.uuid}}-{{ now }}\"}")).Endpoints[0]
 	got, err := e.Headers[0].Render(values{"send.uuid": "u", "now": "n"})

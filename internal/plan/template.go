@@ -28,6 +28,8 @@ type part struct {
 	text  string
 	name  string
 	limit int
+	// number is true for one that is written as a number, without quotes.
+	number bool
 	// ofCaller is true for one of a caller's vars.
 	ofCaller bool
 }
@@ -39,6 +41,9 @@ const (
 	leastMarker = 8
 	mostMarker  = 255
 )
+
+// numberWord stands behind a placeholder that is to be a number: {{user:number}}.
+const numberWord = "number"
 
 var (
 	builtins   = []string{"marker", "key", "uuid", "email", "now"}
@@ -53,6 +58,8 @@ type names struct {
 	header bool
 	// vars are those of callers; nil where no caller is at work.
 	vars *vars
+	// json is true for the texts of a JSON body, where a placeholder can stand for a number.
+	json bool
 	// capturesOnly is true where no round is under way, so that nothing is drawn: clean-up, log-ins, hooks that are about
 	// no key.
 	capturesOnly bool
@@ -74,6 +81,12 @@ func (n names) known() []string {
 // inHeader is n for the value of a header.
 func (n names) inHeader() names {
 	n.header = true
+	return n
+}
+
+// inJSON is n for the texts of a JSON body.
+func (n names) inJSON() names {
+	n.json = true
 	return n
 }
 
@@ -106,6 +119,9 @@ func parseTemplate(t strict.Text, allowed names) Template {
 		}
 		at = end
 	}
+	if len(out.parts) > 1 && slices.ContainsFunc(out.parts, func(p part) bool { return p.number }) {
+		t.Errorf(0, len([]rune(t.Value)), "{{NAME:number}} is a number of its own: expected nothing beside it, found %s", t.Show())
+	}
 	return out
 }
 
@@ -134,6 +150,12 @@ func parsePlaceholder(t strict.Text, open, end int, allowed names) (part, bool) 
 		t.Errorf(open, width, "%s changes with every request and is allowed in headers only, so that retries stay the same: use {{%s}}", whole, strings.TrimPrefix(name, "send."))
 	case !slices.Contains(known, name):
 		t.Errorf(open, width, "unknown placeholder %q%s (known: %s)", name, strict.DidYouMean(name, known), strings.Join(known, ", "))
+	case limited && name != "marker" && limit == numberWord && allowed.json && !slices.Contains(builtins, name):
+		p := allowed.use(t, open, width, name)
+		p.number = true
+		return p, true
+	case limited && name != "marker" && limit == numberWord:
+		t.Errorf(open, width, "only captures and vars in a `body` can be numbers, found %s: write {{%s}}", whole, name)
 	case limited && name != "marker":
 		t.Errorf(open, width, "only {{marker:N}} takes a length, found %s: write {{%s}}", whole, name)
 	case limited:
@@ -144,14 +166,22 @@ func parsePlaceholder(t strict.Text, open, end int, allowed names) (part, bool) 
 		}
 		return part{name: name, limit: size}, true
 	default:
-		ofCaller := allowed.vars.has(name) && !slices.Contains(allowed.captures, name)
-		if ofCaller {
-			allowed.vars.use(name, t.At(open), width)
-		}
-		return part{name: name, ofCaller: ofCaller}, true
+		return allowed.use(t, open, width, name), true
 	}
 	return part{}, false
 }
+
+// use is a placeholder that is known and has nothing behind its name.
+func (n names) use(t strict.Text, open, width int, name string) part {
+	ofCaller := n.vars.has(name) && !slices.Contains(n.captures, name)
+	if ofCaller {
+		n.vars.use(name, t.At(open), width)
+	}
+	return part{name: name, ofCaller: ofCaller}
+}
+
+// number is true for a text that is one placeholder to be written as a number.
+func (t Template) number() bool { return len(t.parts) == 1 && t.parts[0].number }
 
 // String is the text as it stands in the plan, placeholders and ${VAR} not filled in.
 func (t Template) String() string { return t.source }

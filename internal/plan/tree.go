@@ -3,6 +3,7 @@ package plan
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"retrysafe/internal/strict"
@@ -101,7 +102,15 @@ func (n *node) members(f func(name string, value *node)) {
 func (n *node) write(out *bytes.Buffer, v Values, space string) error {
 	switch n.kind {
 	case strict.String:
-		return writeText(out, n.text.Render(v))
+		value := n.text.Render(v)
+		if !n.text.number() {
+			return writeText(out, value)
+		}
+		if !strict.IsNumber(value) {
+			return fmt.Errorf("expected a number for %s, found %q: write it without `:%s`", n.text, value, numberWord)
+		}
+		out.WriteString(value)
+		return nil
 	case strict.List:
 		return n.writeItems(out, v, space, '[', ']')
 	case strict.Mapping:
@@ -162,7 +171,7 @@ func yamlTree(v strict.Value, allowed names) *node {
 		}
 		return out
 	case strict.String:
-		return &node{kind: kind, text: parseTemplate(v.Text(), allowed)}
+		return &node{kind: kind, text: parseTemplate(v.Text(), allowed.inJSON())}
 	case strict.Number:
 		word := v.Scalar()
 		if !strict.IsNumber(word.Value) {
