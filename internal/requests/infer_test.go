@@ -57,6 +57,10 @@ func TestCounters(t *testing.T) {
 			t.Errorf("%s %s: got %q, want %q", c.get, c.answer, got, c.want)
 		}
 	}
+	both := recording(t, created, exchange{"GET /orders", "", "[]"}, exchange{"GET /orders?reference=abc", "", "[]"})
+	if len(both.Counters) != 1 || both.Counters[0].Request != "GET /orders?reference={{marker}}" {
+		t.Errorf("the one that filters is surer: %+v", both.Counters)
+	}
 	two := recording(t, created, exchange{"POST /carts/c1/orders", `{"reference": "x"}`, `{}`}, exchange{"GET /orders", "", "[]"}, exchange{"GET /carts/c1/orders", "", "[]"})
 	if len(two.Counters) != 2 || two.Counters[0].Name != "orders" || two.Counters[1].Name != "orders_2" {
 		t.Errorf("two collections of one name: %+v", two.Counters)
