@@ -36,12 +36,24 @@ func (m *merger) add(d *Draft, missing []Endpoint) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := m.endpoints(missing); err != nil {
+	if top != "" {
+		top = m.indented(top) + "\n"
+	}
+	e, ok := m.outline.entry("endpoints")
+	if ok {
+		err = m.endpoints(e, missing)
+	} else {
+		top, err = m.newEndpoints(top, missing)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if top != "" {
-		e, _ := m.outline.entry("endpoints")
-		if err := m.try("the plan", growth{fields: m.growth.fields}, []int{m.above(e.Key.Pos())}, m.indented(top)+"\n"); err != nil {
+		gaps := []int{m.start(m.end(m.last(), m.outline))}
+		if ok {
+			gaps = []int{m.above(e.Key.Pos())}
+		}
+		if err := m.try("the plan", growth{fields: m.growth.fields}, gaps, top); err != nil {
 			return nil, err
 		}
 	}
@@ -66,9 +78,31 @@ func (m *merger) indented(s string) string {
 	return strings.Join(lines, "")
 }
 
+// last is where the last field of the top level begins.
+func (m *merger) last() strict.Pos {
+	entries := m.outline.root.Entries()
+	return entries[len(entries)-1].Key.Pos()
+}
+
+// newEndpoints is the text of new fields of the top level with that of endpoints, for a plan whose endpoints are all in files that it
+// includes.
+func (m *merger) newEndpoints(top string, missing []Endpoint) (string, error) {
+	var p printer
+	for i := range missing {
+		if i > 0 {
+			p.out.WriteString("\n")
+		}
+		if err := missing[i].print(&p, m.root+2); err != nil {
+			return "", err
+		}
+		m.report.Added = append(m.report.Added, oneLine(missing[i].Name))
+	}
+	m.growth.fields = append(m.growth.fields, "endpoints")
+	return "\n" + top + pad(m.root) + "endpoints:\n" + p.out.String(), nil
+}
+
 // endpoints adds them behind the last one.
-func (m *merger) endpoints(missing []Endpoint) error {
-	e, _ := m.outline.entry("endpoints")
+func (m *merger) endpoints(e strict.Entry, missing []Endpoint) error {
 	items := e.Value.List()
 	at := e.Value.Pos().Col - 1
 	var p printer

@@ -28,23 +28,27 @@ type MergeReport struct {
 // Merge adds to a plan what a draft has and the plan has not: endpoints, known again by method and path whatever they are called, and the
 // counters and callers that these need. Every byte of the plan stays; what is added stands in blocks between. A plan without anything
 // but comments gets the draft as Write has it below them. What is no plan is refused with strict.Errors or an error that says what to do,
-// and so is a layout that nothing can be added to.
-func Merge(existing []byte, file string, d Draft) (merged []byte, report MergeReport, err error) {
+// and so is a layout that nothing can be added to. Included are the files that the plan includes: what they have is known, and nothing is
+// added to them.
+func Merge(existing []byte, file string, d Draft, included ...File) (merged []byte, report MergeReport, err error) {
 	if commentsOnly(string(existing)) {
 		return begin(existing, d)
 	}
-	doc := strict.Parse(file, existing, nil)
-	if err := doc.Err(); err != nil {
+	o, err := readOutline(file, existing, included)
+	if err != nil {
 		return nil, MergeReport{}, err
 	}
-	o := outline{doc.Root()}
 	page, err := newPage(existing, file, o)
 	if err != nil {
 		return nil, MergeReport{}, err
 	}
 	d = d.behind(o.target())
 	known := o.endpoints()
-	missing := report.match(known, commentedOut(existing), &d, o.target())
+	out := commentedOut(existing)
+	for _, f := range included {
+		out = append(out, commentedOut(f.Text)...)
+	}
+	missing := report.match(known, out, &d, o.target())
 	if len(missing) == 0 {
 		return existing, report, nil
 	}

@@ -229,6 +229,42 @@ func TestMergeCallers(t *testing.T) {
 	}
 }
 
+// TestMergeIncludes: what included files have is known, and nothing is added to them.
+func TestMergeIncludes(t *testing.T) {
+	const counter = "counters: {mine: {http: \"GET /orders/count?reference={{marker}}\", value: $.count}}\n"
+	common := File{"common.yaml", []byte("target: http://127.0.0.1:1\n" + counter + "callers: {me: {headers: {Authorization: x}}}\n")}
+	team := File{"teams/a.yaml", []byte("endpoints:\n  - {name: create order, request: POST /carts}\n  # - {name: b, request: POST /b}\n")}
+	d := order()
+	d.Callers = []Caller{{Name: "first", Headers: []Header{{Name: "Authorization", Value: Text{Value: "${X}"}}}}}
+	d.Endpoints = append(d.Endpoints, Endpoint{Name: "cart", Request: "POST /carts"}, Endpoint{Name: "b", Request: "POST /b"})
+	const includes = "version: 1\ninclude: [common.yaml, teams/*.yaml]\n"
+	for existing, want := range map[string]string{
+		includes + "# end": includes + "# end\n\nendpoints:\n",
+		"  " + strings.TrimSuffix(strings.ReplaceAll(includes, "\n", "\n  "), "  "): "  version: 1\n  include: [common.yaml, teams/*.yaml]\n\n  endpoints:\n",
+		includes + "endpoints:\n- {name: x, request: POST /x}\n":                    includes + "endpoints:\n- {name: x, request: POST /x}\n\n",
+	} {
+		got, report, err := Merge([]byte(existing), "p.yaml", d, common, team)
+		if err != nil {
+			t.Errorf("%q: %v", existing, err)
+			continue
+		}
+		if text := string(got); !strings.HasPrefix(text, want) || !strings.Contains(text, "name: create order 2\n") || !strings.Contains(text, "counters: {mine: 1}\n") || strings.Contains(text, "callers") {
+			t.Errorf("%q: got\n%s", existing, text)
+		}
+		if report.Kept != 1 || !slices.Equal(report.Out, []string{"POST /b"}) || !slices.Equal(report.Added, []string{"create order 2"}) || report.Counters != nil {
+			t.Errorf("%q: %+v", existing, report)
+		}
+		again, _, err := Merge(got, "p.yaml", d, common, team)
+		if err != nil || string(again) != string(got) {
+			t.Errorf("%q: again: %v\n%s", existing, err, again)
+		}
+	}
+	got := Includes(File{"p.yaml", []byte("include: [a.yaml, \"${DIR}/*.yaml\"]\n")}, env)
+	if !slices.Equal(got, []string{"a.yaml", "value-of-DIR/*.yaml"}) || Includes(File{"p.yaml", []byte("include: x")}, env) != nil || Includes(File{}, env) != nil {
+		t.Errorf("includes %q", got)
+	}
+}
+
 func TestMergeBegins(t *testing.T) {
 	d := sample(t)
 	for _, existing := range []string{"", "\n", "# ours\n", "# ours", "\ufeff", "\ufeff# ours\r\n", "---\n# ours\n"} {

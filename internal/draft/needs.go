@@ -116,7 +116,7 @@ func identifies(v strict.Value, c Caller) bool {
 // sections adds counters and callers to those of the plan, and gives the fields of the top level that the plan lacks as text.
 func (m *merger) sections(d, whole *Draft) (top string, err error) {
 	var p printer
-	if _, ok := m.outline.entry("target"); !ok && slices.ContainsFunc(whole.Endpoints, func(e Endpoint) bool { return e.operation().Host == "" }) {
+	if !m.outline.has("target") && slices.ContainsFunc(whole.Endpoints, func(e Endpoint) bool { return e.operation().Host == "" }) {
 		p.target(d.Target)
 		m.growth.fields = append(m.growth.fields, "target")
 	}

@@ -28,7 +28,7 @@ func (o Operation) String() string {
 }
 
 // parameter is what stands in a path for any value: {{capture}}, ${VARIABLE}, {parameter}, :parameter.
-var parameter = regexp.MustCompile(`\{\{[^{}]*\}\}|\$\{[^{}]*\}|\{[^{}]*\}|(/):[A-Za-z_][A-Za-z0-9_]*`)
+var parameter = regexp.MustCompile(`\{\{[^{}]*\}\}|\$+\{[^{}]*\}|\{[^{}]*\}|(/):[A-Za-z_][A-Za-z0-9_]*`)
 
 // ParseOperation reads a request such as "POST /orders/{{order}}/refunds?notify=true", or one with an absolute URL.
 func ParseOperation(request string) Operation {
@@ -111,14 +111,14 @@ type Stated struct {
 	Pos           strict.Pos // of the endpoint
 }
 
-// ReadStated reads the endpoints of a plan without checking the rest of it, and the path of the plan's target, without a slash at its
-// end: what stands in ${VARIABLES} is not known, but their defaults are. Mistakes in the YAML are returned as strict.Errors.
-func ReadStated(file string, plan []byte) (endpoints []Stated, basePath string, err error) {
-	doc := strict.Parse(file, plan, nil)
-	if err := doc.Err(); err != nil {
+// ReadStated reads the endpoints of a plan and of the files that it includes without checking the rest, and the path of the plan's target,
+// without a slash at its end: what stands in ${VARIABLES} is not known, but their defaults are. Mistakes in the YAML are returned as
+// strict.Errors.
+func ReadStated(file string, plan []byte, included ...File) (endpoints []Stated, basePath string, err error) {
+	o, err := readOutline(file, plan, included)
+	if err != nil {
 		return nil, "", err
 	}
-	o := outline{root: doc.Root()}
 	return o.endpoints(), TargetPath(o.target()), nil
 }
 

@@ -34,6 +34,7 @@ func newPage(existing []byte, file string, o outline) (*page, error) {
 	}
 	e, ok := o.entry("endpoints")
 	switch {
+	case !ok && len(o.endpoints()) > 0: // those of included files
 	case !ok:
 		return nil, fmt.Errorf("%s: expected a plan, found no `endpoints`: retrysafe validate says more", file)
 	case e.Value.Kind() != strict.List:
