@@ -167,9 +167,11 @@ func (o output) write(r *trace.Run, rules []scenarios.Rule, stdout io.Writer) er
 	return nil
 }
 
-// replaceFile writes beside the path and renames; what is no regular file (a pipe, a device) is written as it is.
+// replaceFile writes beside the path and renames, and keeps who may read the file; what is no regular file (a pipe, a device) is written
+// as it is.
 func replaceFile(path string, text []byte) error {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
 		f, err := os.OpenFile(path, os.O_WRONLY, 0)
 		if err != nil {
 			return err
@@ -184,7 +186,12 @@ func replaceFile(path string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = tmp.Write(text)
+	if info != nil {
+		err = tmp.Chmod(info.Mode().Perm())
+	}
+	if err == nil {
+		_, err = tmp.Write(text)
+	}
 	if err := errors.Join(err, tmp.Close()); err != nil {
 		return errors.Join(err, os.Remove(tmp.Name()))
 	}

@@ -102,6 +102,7 @@ Exit codes: 0 nothing failed; 1 violations; 2 wrong usage or plan, nothing was s
 3 nothing failed, but something could not be judged; 130 interrupted.`,
 		Example: `  retrysafe demo                        see it at work on the built-in shop
   retrysafe probe URL --json '{...}'    test one endpoint without a plan
+  retrysafe init openapi.yaml           write a plan from an API's description
   retrysafe run retrysafe.yaml          test what a plan describes`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -112,7 +113,7 @@ Exit codes: 0 nothing failed; 1 violations; 2 wrong usage or plan, nothing was s
 	})
 	root.PersistentFlags().String("color", "auto", "colour the output: auto, always or never")
 	root.AddCommand(
-		newRunCmd(env), newProbeCmd(env), newTryCmd(env), newDemoCmd(env), newServeCmd(env), newSinkCmd(env), newValidateCmd(env),
+		newInitCmd(env), newRunCmd(env), newProbeCmd(env), newTryCmd(env), newDemoCmd(env), newServeCmd(env), newSinkCmd(env), newValidateCmd(env),
 		newDoctorCmd(env), newReportCmd(env), newDiffCmd(env), newBaselineCmd(env), newReplayCmd(env),
 		newScenariosCmd(env), newExplainCmd(env), newSchemaCmd(env), newVersionCmd(env),
 	)
