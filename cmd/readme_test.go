@@ -44,7 +44,11 @@ func TestReadme(t *testing.T) {
 	if plan == "" || commands < 6 {
 		t.Fatalf("the README has no plan, or only %d commands", commands)
 	}
-	script.WriteString("-- retrysafe.yaml --\n" + plan)
+	api, err := os.ReadFile("../fixtures/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	script.WriteString("-- retrysafe.yaml --\n" + plan + "-- openapi.yaml --\n" + string(api))
 	file := filepath.Join(t.TempDir(), "readme.txtar")
 	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
 		t.Fatal(err)
