@@ -12,7 +12,7 @@ import (
 const placesShown = 8
 
 // grouped tells mistakes or warnings, the first of those that say the same in full, with its source line where pretty is true, and where
-// the others are.
+// the others are. A place counts once: several plans may include the file that it is in.
 func grouped(all strict.Errors, pretty bool) []string {
 	var out []string
 	told := map[string]bool{}
@@ -27,7 +27,8 @@ func grouped(all strict.Errors, pretty bool) []string {
 		}
 		var same strict.Errors
 		for _, o := range all[i+1:] {
-			if o.Message == e.Message {
+			known := o.Pos == e.Pos || slices.ContainsFunc(same, func(s *strict.Error) bool { return s.Pos == o.Pos })
+			if o.Message == e.Message && !known {
 				same = append(same, o)
 			}
 		}
@@ -39,7 +40,7 @@ func grouped(all strict.Errors, pretty bool) []string {
 	return out
 }
 
-// andMore says where a mistake is again: the lines of the same file, and whole places in others.
+// andMore says where a mistake is again: lines and columns in the same file, and whole places in others.
 func andMore(first *strict.Error, same strict.Errors) string {
 	var places []string
 	for _, e := range same {
@@ -47,9 +48,7 @@ func andMore(first *strict.Error, same strict.Errors) string {
 		if e.File != first.File {
 			place = e.Pos.String()
 		}
-		if !slices.Contains(places, place) {
-			places = append(places, place)
-		}
+		places = append(places, place)
 	}
 	more := ""
 	if n := len(places); n > placesShown {

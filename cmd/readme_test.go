@@ -12,7 +12,8 @@ import (
 	"retrysafe/scenarios"
 )
 
-// TestReadme runs the commands of the README on the built-in shop, with its plan as retrysafe.yaml.
+// TestReadme runs the commands of the README on the built-in shop, with its plan as retrysafe.yaml, and with the blocks that begin with the
+// name of a file as these.
 func TestReadme(t *testing.T) {
 	text, err := os.ReadFile("../README.md")
 	if err != nil {
@@ -21,12 +22,17 @@ func TestReadme(t *testing.T) {
 	blocks := regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1)
 	var script strings.Builder
 	script.WriteString("shop\n")
-	plan := ""
+	plan, files := "", ""
 	commands := 0
+	name := regexp.MustCompile(`^# (\S+\.yaml)\n`)
 	for _, b := range blocks {
 		switch b[1] {
 		case "yaml":
 			plan = b[2]
+		case "yml":
+			if m := name.FindStringSubmatch(b[2]); m != nil {
+				files += "-- " + m[1] + " --\n" + b[2]
+			}
 		case "console":
 			for _, line := range strings.Split(strings.TrimSpace(b[2]), "\n") {
 				command, ok := strings.CutPrefix(line, "$ ")
@@ -48,7 +54,7 @@ func TestReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script.WriteString("-- retrysafe.yaml --\n" + plan + "-- openapi.yaml --\n" + string(api))
+	script.WriteString("-- retrysafe.yaml --\n" + plan + "-- openapi.yaml --\n" + string(api) + files)
 	file := filepath.Join(t.TempDir(), "readme.txtar")
 	if err := os.WriteFile(file, []byte(script.String()), 0o600); err != nil {
 		t.Fatal(err)

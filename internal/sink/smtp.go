@@ -51,6 +51,7 @@ func serveMail(l net.Listener, to *Log, limit int64) (stop func()) {
 	}()
 	return func() {
 		_ = s.Close()
+		_ = l.Close() // Close knows the listener only once Serve has begun
 		<-done
 	}
 }
