@@ -41,6 +41,8 @@ type outlets struct {
 	outputs []output
 	rules   []scenarios.Rule
 	reasons []scenarios.Reason
+	// page writes what the terminal shows; nil for report.Terminal.
+	page func(io.Writer, *trace.Run, report.Options) error
 	reporting
 }
 
@@ -74,7 +76,11 @@ func (s *outlets) write(env Env, r *trace.Run, look report.Options, doc *report.
 	}
 	look.Rules, look.Reasons, look.Verbose = s.rules, s.reasons, s.verbose
 	look.Fields = report.PlanFields{Plan: plan.Fields(), Endpoint: plan.EndpointFields()}
-	return cmp.Or(failed, report.Terminal(out, r, look))
+	page := s.page
+	if page == nil {
+		page = report.Terminal
+	}
+	return cmp.Or(failed, page(out, r, look))
 }
 
 // toStderr reports whether standard output is taken by another report than the terminal's.

@@ -113,7 +113,7 @@ Exit codes: 0 nothing failed; 1 violations; 2 wrong usage or plan, nothing was s
 	})
 	root.PersistentFlags().String("color", "auto", "colour the output: auto, always or never")
 	root.AddCommand(
-		newInitCmd(env), newRunCmd(env), newProbeCmd(env), newTryCmd(env), newDemoCmd(env), newServeCmd(env), newSinkCmd(env), newValidateCmd(env),
+		newInitCmd(env), newRunCmd(env), newProbeCmd(env), newTryCmd(env), newAuditCmd(env), newDemoCmd(env), newServeCmd(env), newSinkCmd(env), newValidateCmd(env),
 		newDoctorCmd(env), newCoverageCmd(env), newReportCmd(env), newDiffCmd(env), newBaselineCmd(env), newReplayCmd(env),
 		newScenariosCmd(env), newExplainCmd(env), newSchemaCmd(env), newVersionCmd(env),
 	)

@@ -49,11 +49,12 @@ func scriptParams(t *testing.T) testscript.Params {
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"shop":   func(ts *testscript.TestScript, _ bool, args []string) { startShop(ts, &free, args) },
-			"answer": startAnswer,
-			"code":   exitsWith,
-			"age":    age,
-			"post":   post,
+			"shop":      func(ts *testscript.TestScript, _ bool, args []string) { startShop(ts, &free, args) },
+			"answer":    startAnswer,
+			"inherited": startInherited,
+			"code":      exitsWith,
+			"age":       age,
+			"post":      post,
 		},
 	}
 }
