@@ -126,6 +126,9 @@ func (f *filler) scalar(out *yaml.Node, path, name string) {
 	switch out.Tag {
 	case "!!str":
 		g := f.value(path, name, out.Value)
+		if isBare(out.Value) {
+			g.text = f.asNumber(g.text)
+		}
 		*out = *textNode(planText(g.text))
 		if v, ok := bareVariable(g.text); ok {
 			*out, g.why = *v, "without quotes in the source, so that its value says what it is"
@@ -139,16 +142,17 @@ func (f *filler) scalar(out *yaml.Node, path, name string) {
 		if _, err := strconv.ParseFloat(out.Value, 64); err != nil {
 			out.Tag, out.LineComment = "!!str", "guess: a plan can send a number of this size as text only"
 		}
-		if p, ok := f.l.b.maker(f.of, out.Value, name); ok && (refersTo(name, out.Value) || p.about(name)) {
-			out.LineComment = fmt.Sprintf("guess: POST %s was answered with it (%s); it must exist", p.by.template, p.path)
+		if text, ok := f.made(name, out.Value); ok {
+			*out = *textNode(planText(f.asNumber(text)))
 		}
 	}
 }
 
+func isBare(text string) bool { return strings.HasPrefix(text, string(open)+bare) }
+
 // bareVariable is the node of a variable without quotes: it has no tag, since the plan takes it for what its value is.
 func bareVariable(text string) (*yaml.Node, bool) {
-	content, ok := onlyHole(text)
-	if !ok || !strings.HasPrefix(content, bare) || strings.ContainsAny(content, "{<") {
+	if content, _ := onlyHole(text); !isBare(text) || strings.ContainsAny(content, "{<") {
 		return nil, false
 	}
 	return &yaml.Node{Kind: yaml.ScalarNode, Value: planText(text)}, true
@@ -182,16 +186,14 @@ func (f *filler) value(path, name, value string) guessed {
 	if g, ok := unique(name, value); ok {
 		return f.mark(name, value, g)
 	}
+	if text, ok := f.made(name, value); ok {
+		return guessed{text: text}
+	}
 	if hidden, ok := f.l.b.vault.value(name, value); ok {
 		return guessed{hidden, secretWhy}
 	}
 	if f.free != "" && path == f.free {
 		return f.mark(name, value, guessed{placeholder("marker"), "guess: any text, by which effects can be told apart"})
-	}
-	if p, ok := f.l.b.maker(f.of, value, name); ok && (refersTo(name, value) || p.about(name)) {
-		if text, ok := f.l.capture(p.by, p.path, strings.TrimSuffix(strings.TrimSuffix(snake(name), "_id"), "_uuid"), "its answer had the id that stands in "+name); ok {
-			return guessed{text: text}
-		}
 	}
 	if refersTo(name, value) && !hasHole(value) && looksID(value) {
 		why := "guess: must exist"
@@ -201,6 +203,31 @@ func (f *filler) value(path, name, value string) guessed {
 		return guessed{value, why}
 	}
 	return guessed{text: f.l.b.vault.text(value)}
+}
+
+// made is the placeholder for an id that a request of the set-up is answered with: the source says so, or a field such as cart_id
+// is named after what a request creates whose answer is not in the source.
+func (f *filler) made(name, value string) (string, bool) {
+	content, isHole := onlyHole(value)
+	if strings.HasPrefix(strings.TrimPrefix(content, bare), "{") {
+		return "", false
+	}
+	if p, ok := f.l.b.maker(f.of, value, name); ok && (refersTo(name, value) || p.about(name)) {
+		return f.l.capture(p.by, p.path, thing(name), "its answer had the id that stands in "+name)
+	}
+	if by := f.l.b.creationOf(name); by != nil && by != f.of && (isHole || looksID(value)) {
+		return f.l.capture(by, "$.id", thing(name), "its answer is not in the source; $.id is where most APIs have the id that "+name+" may be")
+	}
+	return "", false
+}
+
+// asNumber is a placeholder that a plan writes as a number, which only captures can be.
+func (f *filler) asNumber(text string) string {
+	content, ok := onlyHole(text)
+	if name, is := strings.CutPrefix(content, "{"); ok && is && !f.inForm && !slices.Contains(builtins, name) {
+		return placeholder(name + ":number")
+	}
+	return text
 }
 
 func (f *filler) stepKey(value string) string {

@@ -41,10 +41,12 @@ type builder struct {
 	produced  map[string][]product
 	// creations are POSTs by where they go, removals DELETEs by the collection, reads GETs by the collection they are about.
 	creations, removals map[string]*sent
-	reads               map[string][]*sent
-	draft               draft.Draft
-	names               map[string]int // how often each was given to an endpoint
-	taken               map[string]bool
+	// things are creations by what they make: order for /orders.
+	things map[string][]*sent
+	reads  map[string][]*sent
+	draft  draft.Draft
+	names  map[string]int // how often each was given to an endpoint
+	taken  map[string]bool
 }
 
 // infer makes the draft: one endpoint for each unsafe method and path.

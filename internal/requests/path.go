@@ -35,6 +35,7 @@ func looksID(text string) bool {
 // paths tells ids from names in the paths of all requests, and notes what is created where.
 func (b *builder) paths() {
 	b.creations, b.removals, b.reads = map[string]*sent{}, map[string]*sent{}, map[string][]*sent{}
+	b.things = map[string][]*sent{}
 	for _, s := range b.sent {
 		s.segments = nil
 		var template []string
@@ -69,6 +70,8 @@ func (b *builder) index(s *sent) {
 	case !s.succeeded():
 	case s.method == "POST" && b.creations[s.place()] == nil:
 		b.creations[s.place()] = s
+		about := thing(last.text)
+		b.things[about] = append(b.things[about], s)
 	case s.method == "GET":
 		place := strings.TrimSuffix(s.place(), "/count")
 		b.reads[place] = append(b.reads[place], s)

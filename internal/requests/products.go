@@ -87,6 +87,15 @@ func (b *builder) maker(of *sent, value, name string) (product, bool) {
 	return best, best.by != nil
 }
 
+// creationOf is the only creation of what a name such as order_id refers to, when the source does not have its answer; else nil.
+func (b *builder) creationOf(name string) *sent {
+	about := thing(name)
+	if made := b.things[about]; about != snake(name) && len(made) == 1 && !answered(made[0]) && b.safe(made[0]) == "" {
+		return made[0]
+	}
+	return nil
+}
+
 // about is true when the value is called so by the path that it was created at, or in the answer.
 func (p product) about(name string) bool {
 	name = thing(name)
