@@ -94,15 +94,21 @@ func (o *wireOptions) doctor(env Env, method, target string) (fire.Shot, fire.Op
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
 		return s, fire.Options{}, usagef("retrysafe doctor http://127.0.0.1:8080/", "expected an absolute http or https URL without user and password")
 	}
-	p := &plan.Plan{AllowHosts: o.allowHosts}
+	p := &plan.Plan{AllowHosts: o.allowHosts, Target: target}
 	if !p.HostAllowed(target) {
 		return s, fire.Options{}, usagef("", "host %s is not allowed: only loopback is, and hosts that are named; if it may be tested, add --allow-host %s", u.Host, u.Host)
 	}
 	if err := s.Validate(); err != nil {
 		return s, fire.Options{}, usagef("", "%s", err)
 	}
-	wire, err := o.wire(p)
-	return s, wire, err
+	wire, ways, err := o.wire(env, p)
+	if err != nil {
+		return s, wire, err
+	}
+	for _, line := range ways.tell(p.Origins()) {
+		fmt.Fprintf(env.Stderr, "retrysafe: %s\n", line)
+	}
+	return s, wire, nil
 }
 
 // measured is what the wire showed.
@@ -130,7 +136,11 @@ func examine(ctx context.Context, wire fire.Options, shot fire.Shot) (*report.Do
 	start := time.Now()
 	wire.Clock = func() trace.Nanos { return trace.Nanos(max(1, time.Since(start))) }
 	client := fire.New(wire)
-	m := measured{proxied: wire.Proxy != nil && wire.UnixSocket == ""}
+	u, err := url.Parse(shot.URL)
+	if err != nil {
+		return nil, err
+	}
+	m := measured{proxied: wire.Proxy != nil && wire.Proxy(u) != nil}
 	for range doctorAlone {
 		before := wire.Clock()
 		x := client.Send(ctx, shot)

@@ -38,9 +38,12 @@ type job struct {
 	failOn    trace.Severity
 	allow     map[trace.Code]bool
 	client    *fire.Client
-	redactor  *redact.Redactor
-	start     time.Time
-	version   string
+	routes    routes
+	// waiter waits for what --wait-for names; nil for nothing.
+	waiter   *waiter
+	redactor *redact.Redactor
+	start    time.Time
+	version  string
 	// baseline holds accepted violations; nil for none.
 	baseline *baseline.Baseline
 	// wanted says which scenarios run on which endpoint; nil for all on all.
@@ -225,6 +228,9 @@ func runAndReport(ctx context.Context, env Env, jobs []*job, look report.Options
 // runJobs runs jobs, one after the other, and writes the reports of all together.
 func runJobs(ctx context.Context, env Env, jobs []*job, look report.Options) (*trace.Run, error) {
 	first := jobs[0]
+	if err := waitFor(ctx, jobs); err != nil {
+		return nil, err
+	}
 	if err := checkSinks(env, jobs); err != nil {
 		return nil, err
 	}

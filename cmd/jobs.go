@@ -46,13 +46,16 @@ func newJobs(env Env, plans []*plan.Plan, o *runOptions) ([]*job, error) {
 	}
 	for _, j := range jobs {
 		j.baseline = common.baseline
-		wire, err := o.wire(j.plan)
+		wire, ways, err := o.wire(env, j.plan)
 		if err != nil {
 			return nil, err
 		}
+		if j.waiter, err = o.waiter(env, plans, wire, ways.resolved); err != nil {
+			return nil, err
+		}
 		wire.Clock, wire.Rate = j.clock, j.rate
-		j.client = fire.New(wire)
-		j.redactor = redact.New(j.plan.Secrets, []string{j.plan.Target})
+		j.client, j.routes = fire.New(wire), ways
+		j.redactor = redact.New(append(ways.proxies.secrets(j.plan), j.plan.Secrets...), []string{j.plan.Target})
 		for name, value := range j.labels {
 			j.labels[name] = j.redactor.String(value)
 		}

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
-	"net/url"
 	"os"
 	"regexp"
 	"slices"
@@ -45,6 +44,8 @@ type runOptions struct {
 	dialect              string
 	disruptive           bool
 	dryRun               bool
+	waitFor              []string
+	waitTimeout          time.Duration
 }
 
 // wireOptions are the flags that every command which sends requests has: which hosts it may contact, and how.
@@ -52,6 +53,8 @@ type wireOptions struct {
 	allowHosts        []string
 	firing            string
 	proxy, unixSocket string
+	noproxy           []string // nil where the environment's NO_PROXY holds
+	resolve           []string
 	insecure          bool
 	cacert, cert, key string
 }
@@ -75,6 +78,8 @@ func (o *runOptions) flags(c *cobra.Command) {
 	f.StringVar(&o.seed, "seed", "", "draw the same keys and markers as the run with this seed")
 	f.StringVar(&o.dialect, "dialect", "", "measure against this published convention instead of the plan's (retrysafe scenarios --dialect NAME shows what it says)")
 	f.BoolVar(&o.disruptive, "allow-disruptive", false, "also run scenarios that disturb others: restarts, crashes, floods")
+	f.StringArrayVar(&o.waitFor, "wait-for", nil, "wait before the run until this URL answers with a status below 500, or tcp://HOST:PORT takes connections (repeatable)")
+	f.DurationVar(&o.waitTimeout, "wait-timeout", time.Minute, "longest time for all of --wait-for together")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be sent, send nothing")
 	_ = c.RegisterFlagCompletionFunc("scenario", completeScenarios)
 	_ = c.RegisterFlagCompletionFunc("dialect", completeDialects)
@@ -84,7 +89,9 @@ func (o *wireOptions) flags(c *cobra.Command) {
 	f := c.Flags()
 	f.StringSliceVar(&o.allowHosts, "allow-host", nil, "a host that may be contacted besides loopback and those of the plan (repeatable)")
 	f.StringVar(&o.firing, "firing", "", "how copies are released together: auto, h2, h1 or barrier (default: what the plan says, else auto)")
-	f.StringVarP(&o.proxy, "proxy", "x", "", "http proxy that is asked to CONNECT to every host, as http://HOST:PORT")
+	f.StringVarP(&o.proxy, "proxy", "x", "", "http proxy that is asked to CONNECT to every host, as http://HOST:PORT (default: HTTP_PROXY and HTTPS_PROXY of the environment, but not for loopback)")
+	f.StringArrayVar(&o.noproxy, "noproxy", nil, "hosts that are asked without a proxy, with commas between, * for all (default: NO_PROXY of the environment)")
+	f.StringArrayVar(&o.resolve, "resolve", nil, "the address of a host, in place of a look-up, as HOST:PORT:ADDRESS; the host must be allowed as ever, the address needs no permission (repeatable)")
 	f.StringVar(&o.unixSocket, "unix-socket", "", "path of a Unix socket that stands for every host")
 	f.BoolVarP(&o.insecure, "insecure", "k", false, "accept any server certificate")
 	f.StringVar(&o.cacert, "cacert", "", "PEM file with the certificates to trust")
@@ -160,24 +167,59 @@ func (o *runOptions) perSecond() (float64, error) {
 }
 
 // wire is how the client reaches hosts and releases copies.
-func (o *wireOptions) wire(p *plan.Plan) (fire.Options, error) {
+func (o *wireOptions) wire(env Env, p *plan.Plan) (fire.Options, routes, error) {
 	out := fire.Options{RequestTimeout: p.Limits.Request, BodyLimit: p.Limits.Body, Firing: p.Firing, UnixSocket: o.unixSocket}
 	if o.firing != "" {
 		out.Firing = o.firing
 	}
 	if !slices.Contains([]string{"", fire.FiringAuto, fire.FiringH2, fire.FiringH1, fire.FiringBarrier}, out.Firing) {
-		return out, usagef("", "--firing: expected auto, h2, h1 or barrier, found %q", o.firing)
+		return out, routes{}, usagef("", "--firing: expected auto, h2, h1 or barrier, found %q", o.firing)
 	}
-	if o.proxy != "" {
-		u, err := url.Parse(o.proxy)
-		if err != nil || u.Scheme != "http" || u.Host == "" {
-			return out, usagef("", "--proxy: expected http://HOST:PORT, found %q", o.proxy)
-		}
-		out.Proxy = u
+	ways, err := o.routes(env, p.Origins())
+	if err != nil {
+		return out, ways, err
 	}
-	var err error
+	out.Proxy, out.Resolve = ways.proxies.proxy, ways.resolved.addresses
 	out.TLS, err = o.tlsConfig()
-	return out, err
+	return out, ways, err
+}
+
+// routes are the ways to the hosts: through a proxy, and to addresses that were given by hand.
+type routes struct {
+	proxies  proxies
+	resolved resolutions
+}
+
+// routes checks the ways to the hosts that are known to be asked.
+func (o *wireOptions) routes(env Env, origins []string) (r routes, err error) {
+	if r.proxies, err = o.proxies(env); err != nil {
+		return r, err
+	}
+	if r.resolved, err = o.resolutions(); err != nil {
+		return r, err
+	}
+	if err = r.proxies.check(origins); err != nil {
+		return r, err
+	}
+	return r, r.resolved.check(r.proxies, origins)
+}
+
+// originsOf are those of the plans of some jobs, each once.
+func originsOf(jobs []*job) []string {
+	var found []string
+	for _, j := range jobs {
+		for _, origin := range j.plan.Origins() {
+			if !slices.Contains(found, origin) {
+				found = append(found, origin)
+			}
+		}
+	}
+	return found
+}
+
+// tell says what is special about the ways to the origins.
+func (r routes) tell(origins []string) []string {
+	return append(r.proxies.tell(origins), r.resolved.tell(origins)...)
 }
 
 // severity reads what --fail-on says.

@@ -88,6 +88,9 @@ func announce(env Env, jobs []*job) {
 		}
 		fmt.Fprintf(env.Stderr, "retrysafe: %s%s, %s on %s\n", j.planName(), count(len(j.endpoints), "endpoint"), count(len(j.scenarios), "scenario"), j.plan.Target)
 	}
+	for _, line := range first.routes.tell(originsOf(jobs)) {
+		fmt.Fprintf(env.Stderr, "retrysafe: %s\n", line)
+	}
 	fmt.Fprintf(env.Stderr, "retrysafe: up to %s, each of which may create something; not counted: reads of counters and awaited work,\n"+
 		"retrysafe: clean-up, and what is sent again while the endpoint is busy or in progress; %s of waiting\n", count(requests, "request"), waits.Round(time.Second))
 	if first.rate > 0 {
@@ -110,6 +113,9 @@ func dryRun(env Env, jobs []*job) error {
 
 func dryRunOf(env Env, j *job) error {
 	fmt.Fprintf(env.Stdout, "%sdry run: nothing is sent to %s\n", j.planName(), j.plan.Target)
+	for _, line := range j.routes.tell(j.plan.Origins()) {
+		fmt.Fprintln(env.Stdout, line)
+	}
 	for _, s := range j.plan.Sinks() {
 		fmt.Fprintf(env.Stdout, "the sink %s would listen on %s://%s\n", s.Name, s.Kind(), s.Address())
 	}

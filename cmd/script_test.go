@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"retrysafe": func() { os.Exit(Main(System("test"), os.Args[1:])) },
 		"retrier":   func() { os.Exit(retrier()) },
+		"signer":    func() { os.Exit(signer()) },
 	})
 }
 
@@ -36,6 +38,15 @@ func scriptParams(t *testing.T) testscript.Params {
 	if err != nil {
 		t.Fatal(err)
 	}
+	commands := map[string]func(*testscript.TestScript, bool, []string){
+		"shop":      func(ts *testscript.TestScript, _ bool, args []string) { startShop(ts, &free, args) },
+		"answer":    startAnswer,
+		"inherited": startInherited,
+		"code":      exitsWith,
+		"age":       age,
+		"post":      post,
+	}
+	maps.Copy(commands, networkCommands())
 	return testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -48,14 +59,7 @@ func scriptParams(t *testing.T) testscript.Params {
 			e.Setenv("SINK_URL", "http://"+addr)
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"shop":      func(ts *testscript.TestScript, _ bool, args []string) { startShop(ts, &free, args) },
-			"answer":    startAnswer,
-			"inherited": startInherited,
-			"code":      exitsWith,
-			"age":       age,
-			"post":      post,
-		},
+		Cmds: commands,
 	}
 }
 

@@ -3,6 +3,7 @@ package fire
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -21,25 +22,57 @@ func (c *Client) connect(ctx context.Context, u *url.URL) (socket, error) {
 		}
 		return conn.(*net.UnixConn), nil
 	}
-	to := u
-	if c.proxy != nil {
-		if to = c.proxy; to.Scheme != "http" || to.Hostname() == "" {
+	to, proxy := u, c.proxyOf(u)
+	if proxy != nil {
+		if to = proxy; to.Scheme != "http" || to.Hostname() == "" {
 			return nil, fmt.Errorf("expected a proxy such as http://127.0.0.1:3128, found %q", to.Redacted())
 		}
 	}
-	conn, err := dialer.DialContext(ctx, "tcp", address(to))
+	tcp, err := c.reach(ctx, &dialer, address(to))
+	if err != nil && proxy != nil {
+		err = fmt.Errorf("proxy %s: %w", proxy.Host, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	tcp := conn.(*net.TCPConn)
-	if err = tcp.SetNoDelay(true); err == nil && c.proxy != nil {
-		err = tunnel(ctx, tcp, c.proxy, address(u))
+	if err = tcp.SetNoDelay(true); err == nil && proxy != nil {
+		err = tunnel(ctx, tcp, proxy, address(u))
 	}
 	if err != nil {
 		tcp.Close()
 		return nil, err
 	}
 	return tcp, nil
+}
+
+// proxyOf is the proxy that is asked to connect to the host of u; nil for none.
+func (c *Client) proxyOf(u *url.URL) *url.URL {
+	if c.proxy == nil {
+		return nil
+	}
+	return c.proxy(u)
+}
+
+// reach connects to an address, or to the first of those that stand for it which takes the connection.
+func (c *Client) reach(ctx context.Context, dialer *net.Dialer, address string) (*net.TCPConn, error) {
+	all := []string{address}
+	if host, port, err := net.SplitHostPort(address); c.resolve != nil && err == nil {
+		if instead := c.resolve(host, port); len(instead) > 0 {
+			all = nil
+			for _, ip := range instead {
+				all = append(all, net.JoinHostPort(ip, port))
+			}
+		}
+	}
+	var errs []error
+	for _, one := range all {
+		conn, err := dialer.DialContext(ctx, "tcp", one)
+		if err == nil {
+			return conn.(*net.TCPConn), nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
 }
 
 // tunnel asks a proxy to connect to a target (RFC 9110, section 9.3.6).
@@ -59,9 +92,17 @@ func tunnel(ctx context.Context, conn net.Conn, proxy *url.URL, target string) e
 		return fmt.Errorf("proxy %s does not answer CONNECT %s: %w", proxy.Host, target, err)
 	}
 	if _, code, _ := strings.Cut(status, " "); !strings.HasPrefix(status, "HTTP/1.") || !strings.HasPrefix(code, "2") {
-		return fmt.Errorf("proxy %s refuses to connect to %s: it answers %q", proxy.Host, target, clip(status))
+		return fmt.Errorf("proxy %s refuses to connect to %s: it answers %q%s", proxy.Host, target, clip(status), otherPort(target))
 	}
 	return nil
+}
+
+// otherPort ends the message about a refusal where the port may be why; empty where it is that of https.
+func otherPort(target string) string {
+	if strings.HasSuffix(target, ":443") {
+		return ""
+	}
+	return " (many proxies allow CONNECT to port 443 only)"
 }
 
 // proxyHead is how many bytes of a proxy's answer are read: more than the headers of any need.

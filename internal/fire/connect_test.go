@@ -57,13 +57,18 @@ func forward(t *testing.T, asked *atomic.Int64) *url.URL {
 	return u
 }
 
+// always is a proxy for every URL.
+func always(proxy *url.URL) func(*url.URL) *url.URL {
+	return func(*url.URL) *url.URL { return proxy }
+}
+
 func TestProxy(t *testing.T) {
 	var asked atomic.Int64
 	proxy := forward(t, &asked)
 	plain := httptest.NewServer(http.HandlerFunc(echo))
 	defer plain.Close()
 	for target, protocol := range map[string]string{plain.URL: "HTTP/1.1", serveH2(t, true, nil, echo): "HTTP/2 over TLS 1.3"} {
-		client := New(Options{TLS: insecure(), Proxy: proxy})
+		client := New(Options{TLS: insecure(), Proxy: always(proxy)})
 		shots, want := mixed(target)
 		exchanges, burst := client.Volley(t.Context(), shots)
 		for i, x := range append(exchanges, client.Send(t.Context(), shots[0])) {
@@ -107,11 +112,15 @@ func TestBadProxy(t *testing.T) {
 		{"large head", says("HTTP/1.1 200 OK\r\n" + strings.Repeat("x", 5<<10)), "larger than 4096 bytes", "heads are bounded"},
 		{"silent", silent, "no connection within 200ms", "the time for a connection holds"},
 		{"https", &url.URL{Scheme: "https", Host: "127.0.0.1:1"}, "expected a proxy such as http://", "TLS to a proxy is not spoken"},
-		{"down", &url.URL{Scheme: "http", Host: strings.TrimPrefix(closedPort(t), "http://")}, "connection refused", "nobody listens"},
+		{"down", &url.URL{Scheme: "http", Host: strings.TrimPrefix(closedPort(t), "http://")}, ": dial tcp", "nobody listens at the proxy, which is named"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			x := New(Options{Proxy: tt.proxy, ConnectTimeout: 200 * time.Millisecond}).Send(t.Context(), order("http://127.0.0.1:1"))
+			limit := 10 * time.Second
+			if tt.name == "silent" {
+				limit = 200 * time.Millisecond
+			}
+			x := New(Options{Proxy: always(tt.proxy), ConnectTimeout: limit}).Send(t.Context(), order("http://127.0.0.1:1"))
 			wantBroken(t, x, trace.PhaseDial, tt.text)
 			if x.Wire != 0 || strings.Contains(x.Error, "secret") {
 				t.Errorf("wire %d, error %q", x.Wire, x.Error)

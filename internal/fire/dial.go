@@ -20,6 +20,7 @@ type link struct {
 	number   int      // unique in the client, from 1
 	protocol string
 	took     time.Duration // how long it took without TLS: the round trip, and the name look-up if any
+	bare     bool          // the server asked for a client certificate, and none was presented
 	h2       *session      // nil for HTTP/1.1
 }
 
@@ -33,9 +34,9 @@ type socket interface {
 // that each takes seconds; 64 of them take 0.1 s each on two cores, and keep the line full up to a round trip of 100 ms.
 const dialling = 64
 
-// open connects to the host of u. When it fails, phase says in which part; the link then holds the number of a
+// open connects to the host of u, as the owner of the certificate where there is one. When it fails, phase says in which part; the link then holds the number of a
 // connection that was made before TLS or HTTP/2 failed.
-func (c *Client) open(ctx context.Context, u *url.URL) (l link, phase trace.Phase, err error) {
+func (c *Client) open(ctx context.Context, u *url.URL, as *tls.Certificate) (l link, phase trace.Phase, err error) {
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
@@ -50,7 +51,7 @@ func (c *Client) open(ctx context.Context, u *url.URL) (l link, phase trace.Phas
 		return l, trace.PhaseDial, c.dialError(limited, err)
 	}
 	l = link{sock: sock, conn: sock, number: int(c.conns.Add(1)), protocol: "HTTP/1.1", took: time.Since(start)}
-	if phase, err = c.agree(limited, u, &l); err != nil {
+	if phase, err = c.agree(limited, u, as, &l); err != nil {
 		sock.Close()
 		return l, phase, c.dialError(limited, err)
 	}
@@ -58,12 +59,12 @@ func (c *Client) open(ctx context.Context, u *url.URL) (l link, phase trace.Phas
 }
 
 // agree does what comes before HTTP: TLS, and the choice of the version.
-func (c *Client) agree(ctx context.Context, u *url.URL, l *link) (trace.Phase, error) {
+func (c *Client) agree(ctx context.Context, u *url.URL, as *tls.Certificate, l *link) (trace.Phase, error) {
 	h2, over := c.firing == FiringH2, ""
 	if u.Scheme == "https" {
-		secure := tls.Client(l.sock, c.tlsConfig(u.Hostname()))
+		secure := tls.Client(l.sock, c.tlsConfig(u.Hostname(), as, &l.bare))
 		if err := secure.HandshakeContext(ctx); err != nil {
-			return trace.PhaseTLS, err
+			return trace.PhaseTLS, l.unpresented(err)
 		}
 		l.conn = secure
 		state := secure.ConnectionState()
@@ -80,12 +81,29 @@ func (c *Client) agree(ctx context.Context, u *url.URL, l *link) (trace.Phase, e
 	l.protocol = "HTTP/2" + over
 	var err error
 	l.h2, err = c.newSession(ctx, l)
+	var alert *net.OpError
+	switch {
+	case errors.As(err, &alert) && alert.Op == "remote error": // TLS 1.3 refuses certificates behind the handshake only
+		return trace.PhaseTLS, l.unpresented(alert)
+	case err != nil && l.bare:
+		return trace.PhaseTLS, l.unpresented(err)
+	}
 	return trace.PhaseDial, err
 }
 
-// tlsConfig is the configuration for one host. Record sizing is off because it would split the end of a request
-// over two records.
-func (c *Client) tlsConfig(host string) *tls.Config {
+// unpresented says of a connection that broke that a certificate was missing, if one was. The server's own words may be lost:
+// it may close before they are read.
+func (l link) unpresented(err error) error {
+	if !l.bare {
+		return err
+	}
+	return fmt.Errorf("%s: %w", trace.NoCertificate, err)
+}
+
+// tlsConfig is the configuration for one connection. Record sizing is off because it would split the end of a request
+// over two records, and no session is resumed, because that would go on as whoever began it. Bare becomes true when the
+// server asks for a certificate and there is none for it.
+func (c *Client) tlsConfig(host string, as *tls.Certificate, bare *bool) *tls.Config {
 	config := c.tls.Clone()
 	if config == nil {
 		config = &tls.Config{}
@@ -98,6 +116,23 @@ func (c *Client) tlsConfig(host string) *tls.Config {
 		config.NextProtos = []string{"h2", "http/1.1"}
 	}
 	config.DynamicRecordSizingDisabled = true
+	config.ClientSessionCache = nil
+	choose := config.GetClientCertificate
+	config.GetClientCertificate = func(asked *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		switch {
+		case as != nil:
+			return as, nil
+		case choose != nil:
+			return choose(asked)
+		}
+		for i := range config.Certificates {
+			if asked.SupportsCertificate(&config.Certificates[i]) == nil {
+				return &config.Certificates[i], nil
+			}
+		}
+		*bare = true
+		return &tls.Certificate{}, nil
+	}
 	return config
 }
 

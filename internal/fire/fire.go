@@ -48,9 +48,15 @@ type Options struct {
 	// Firing is how volleys are released, and which version of HTTP is spoken: one of the Firing constants. Empty
 	// means FiringAuto; with another word every shot is refused.
 	Firing string
-	// Proxy is an http proxy that is asked to CONNECT to the host of every shot, with the user name and password of
-	// the URL if there are any. Nil means none; the environment is not looked at.
-	Proxy *url.URL
+	// Proxy gives the http proxy that is asked to CONNECT to the host of a URL, with the user name and password of the
+	// proxy's URL if there are any, or nil for a URL that is asked without one. CONNECT is asked for http URLs too: a
+	// proxy that reads requests could hold copies back or send them again. Nil means none for all; the environment is
+	// not looked at. It must be safe for concurrent use.
+	Proxy func(*url.URL) *url.URL
+	// Resolve gives addresses that stand for a host, without brackets, and a port, in place of what its name resolves
+	// to; they are tried in order. The name stays in Host and TLS. Empty for a host means a look-up, a nil Resolve that
+	// for all. Of a connection through a proxy it is asked for the proxy's host. It must be safe for concurrent use.
+	Resolve func(host, port string) []string
 	// UnixSocket is the path of a Unix socket that stands for the host of every shot. Empty means none. It goes before
 	// Proxy. A reset cannot be sent there, so a cut by "reset" becomes one by "close".
 	UnixSocket string
@@ -81,7 +87,8 @@ type Client struct {
 	requestTimeout time.Duration
 	limits         limits
 	firing         string
-	proxy          *url.URL
+	proxy          func(*url.URL) *url.URL
+	resolve        func(host, port string) []string
 	unix           string
 	slots          chan struct{} // holds one entry for each connection that is being made
 	answers        answerTimes
@@ -103,6 +110,7 @@ func New(o Options) *Client {
 		requestTimeout: orDefault(o.RequestTimeout, 30*time.Second),
 		firing:         cmp.Or(o.Firing, FiringAuto),
 		proxy:          o.Proxy,
+		resolve:        o.Resolve,
 		unix:           o.UnixSocket,
 		pace:           newPace(o.Rate),
 		slots:          make(chan struct{}, dialling),

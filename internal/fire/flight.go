@@ -68,7 +68,7 @@ func (f *flight) dial(ctx context.Context) bool {
 	if f.wire == nil {
 		return false
 	}
-	link, phase, err := f.c.open(ctx, f.url)
+	link, phase, err := f.c.open(ctx, f.url, f.shot.Certificate)
 	if err != nil {
 		f.x.Conn, f.x.Protocol = link.number, link.protocol
 		f.broke(phase, f.explain(ctx, err))
@@ -150,7 +150,9 @@ func (f *flight) finish(ctx context.Context) {
 	case left:
 		f.x.Broke, f.x.Error = trace.PhaseCut, "left on purpose "+cutPoint(f.x.Cut.At, f.partial)
 	case f.x.Sent == 0 && !f.partial && a.firstByte == 0:
-		f.x.Broke, f.x.Error = trace.PhaseWrite, f.explain(ctx, firstError(f.writeErr, a.err))
+		f.x.Broke, f.x.Error = trace.PhaseWrite, f.explain(ctx, f.link.unpresented(firstError(f.writeErr, a.err)))
+	case a.firstByte == 0:
+		f.x.Broke, f.x.Error = a.phase, f.explain(ctx, f.link.unpresented(a.err))
 	default:
 		f.x.Broke, f.x.Error = a.phase, f.explain(ctx, a.err)
 	}
@@ -191,6 +193,7 @@ func (f *flight) explain(ctx context.Context, err error) string {
 		return "stopped: " + context.Cause(ctx).Error()
 	case f.answers != nil && errors.Is(err, os.ErrDeadlineExceeded):
 		return clip(fmt.Sprintf("no complete answer within %v: %v", f.c.requestTimeout, err))
+	case f.link.bare:
 	case errors.Is(err, io.EOF):
 		return clip(fmt.Sprintf("the server closed the connection without an answer: %v", err))
 	}

@@ -1,6 +1,7 @@
 package fire
 
 import (
+	"crypto/tls"
 	"fmt"
 	"net"
 	"net/url"
@@ -28,8 +29,11 @@ type Shot struct {
 	// when By is "reset", so a large body may not arrive whole. In a volley, a shot that leaves before its last byte
 	// is written up to there beforehand, is not part of the burst, and leaves After the release.
 	Cut *trace.Cut
-	// Lane keeps shots of a volley apart: over HTTP/2 only those of one host and one lane share a connection. Zero is a lane
-	// like any other. Over HTTP/1.1, where each shot has a connection of its own, it means nothing.
+	// Certificate is what https connections present in place of the certificates of Options.TLS, whatever authorities the
+	// server names; nil presents those. A connection is shared only by shots that have the very same one.
+	Certificate *tls.Certificate
+	// Lane keeps shots of a volley apart: over HTTP/2 only those of one host, one certificate and one lane share a connection.
+	// Zero is a lane like any other. Over HTTP/1.1, where each shot has a connection of its own, it means nothing.
 	Lane int
 	// Paced is true when Pace has waited for it already.
 	Paced bool

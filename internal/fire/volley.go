@@ -2,6 +2,7 @@ package fire
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,8 +15,8 @@ import (
 // Volley releases the shots at the same instant. The exchanges are in the order of the shots. A shot that is refused,
 // cannot connect, or is answered before the release is not part of the burst; the others are released all the same.
 //
-// Where the server speaks HTTP/2, the shots for one host and one lane share a connection as far as it allows streams; shots
-// that leave by closing the connection have one of their own. Otherwise each shot has its own. Everything but the last byte of
+// Where the server speaks HTTP/2, the shots for one host, one lane and one certificate share a connection as far as it
+// allows streams; shots that leave by closing the connection have one of their own. Otherwise each shot has its own. Everything but the last byte of
 // each request is written; the last byte of a request without a body is the line feed that ends its headers. Over
 // HTTP/2 such requests are held back whole, or beside others with a body up to an empty frame that ends the
 // stream. RequestTimeout counts from the first byte, so it includes the hold.
@@ -58,13 +59,14 @@ type volley struct {
 func (v *volley) board(ctx context.Context) {
 	var alone []*flight
 	type lane struct {
-		origin string
-		number int
+		origin      string
+		certificate *tls.Certificate
+		number      int
 	}
 	groups := map[lane][]*flight{}
 	for _, f := range v.flights {
 		if f.wire != nil && f.mayShare() {
-			l := lane{f.url.Scheme + "://" + address(f.url), f.shot.Lane}
+			l := lane{f.url.Scheme + "://" + address(f.url), f.shot.Certificate, f.shot.Lane}
 			groups[l] = append(groups[l], f)
 		} else {
 			alone = append(alone, f)
