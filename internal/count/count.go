@@ -229,10 +229,18 @@ func Render(args []plan.Template, v plan.Values) []string {
 // Command runs argv in dir for at most timeout and gives what it printed on standard output. The error
 // of a command that failed holds the end of what it printed on standard error.
 func Command(ctx context.Context, dir string, timeout time.Duration, argv []string) (string, error) {
+	return CommandWith(ctx, dir, timeout, argv, nil)
+}
+
+// CommandWith is Command for one that reads text from its standard input. One that ends without reading all of it has not failed.
+func CommandWith(ctx context.Context, dir string, timeout time.Duration, argv []string, text []byte) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = dir
+	if text != nil {
+		cmd.Stdin = bytes.NewReader(text)
+	}
 	// Children that keep the pipe open must not hold up the run after the command itself has ended.
 	cmd.WaitDelay = time.Second
 	stdout, stderr := &capped{}, &capped{}

@@ -214,7 +214,8 @@ func (rd *round) question(ctx context.Context, p *pursuit, caller *plan.Caller, 
 		return fire.Shot{}, err
 	}
 	h.drop("Content-Type")
-	return fire.Shot{Method: "GET", URL: p.url, Header: h}, nil
+	shot := fire.Shot{Method: "GET", URL: p.url, Header: h, Certificate: cred.certificate()}
+	return unsignedShot{r: rd.e.run, shot: shot, caller: cred.caller}.sign(ctx)
 }
 
 // quietFrom is the moment until which effects of work may come that no answer tells of: a repeat that is answered like the

@@ -190,7 +190,7 @@ func (c *caseRun) gaveUp(rd *round) *trace.Reason {
 	for i := range rd.t.Exchanges {
 		x := &rd.t.Exchanges[i]
 		switch {
-		case x.Complete() || x.Cut != nil:
+		case x.Complete() || x.Cut != nil || lockedOut(x):
 		case x.Wire == 0:
 			return &trace.Reason{Code: trace.Unreachable, Detail: "no connection could be made: " + x.Error}
 		case (x.Done - x.Started).Duration() >= c.e.Plan.Limits.Request:
@@ -199,6 +199,10 @@ func (c *caseRun) gaveUp(rd *round) *trace.Reason {
 	}
 	return nil
 }
+
+// lockedOut reports whether nobody's request was refused as early as that is possible: who presents no certificate gets no
+// connection.
+func lockedOut(x *trace.Exchange) bool { return x.Caller == "" && x.LockedOut() }
 
 // hangsMost is how many cases of an endpoint may end because it let a request hang, before it is left alone by those that
 // cannot say more of it than that: each costs limits.request, and the first has said it.

@@ -16,8 +16,10 @@ import (
 )
 
 // credential is what a caller sends to be known: the plan's headers, what its log-in yielded for them, and the header lines
-// that its command printed. The zero value is nobody.
+// that its command printed; what it presents, and how it signs. The zero value is nobody.
 type credential struct {
+	// caller is whose it is; nil for nobody.
+	caller   *plan.Caller
 	headers  []plan.HeaderTemplate
 	captures map[string]string
 	printed  []trace.Header
@@ -58,7 +60,7 @@ func (r *run) callerNamed(name string) *plan.Caller {
 // anew obtains what the caller sends for one request alone: others go on with what they have, so that their retries are no
 // other caller's for an endpoint that takes each token for one.
 func (r *run) anew(ctx context.Context, c *plan.Caller) (credential, error) {
-	fresh := credential{headers: c.Headers, at: r.Clock()}
+	fresh := credential{caller: c, headers: c.Headers, at: r.Clock()}
 	if err := r.obtain(ctx, c, &fresh); err != nil {
 		return credential{}, fmt.Errorf("credentials of caller %s: %w", c.Name, err)
 	}
@@ -72,7 +74,7 @@ func (r *run) credential(ctx context.Context, c *plan.Caller, renew bool) (crede
 		return credential{}, nil
 	}
 	if !c.Renewable() {
-		return credential{headers: c.Headers}, nil
+		return credential{caller: c, headers: c.Headers}, nil
 	}
 	r.creds.mu.Lock()
 	defer r.creds.mu.Unlock()
@@ -101,29 +103,23 @@ func (r *run) obtain(ctx context.Context, c *plan.Caller, into *credential) erro
 		if into.printed, err = headerLines(printed); err != nil {
 			return err
 		}
-		for _, h := range into.printed {
-			_, secret, scheme := strings.Cut(h.Value, " ")
-			if !scheme {
-				secret = h.Value
-			}
-			r.Redactor.Add(secret)
-		}
+		r.hide(into.printed)
 	}
 	if c.Login == nil {
 		return nil
 	}
-	v := values{scope: &scope{span: "0000000000000001", vars: c.Vars}}
-	shot, err := r.request(c.Login.Request, c.Login.Headers, credential{}, c.Login.Body, trace.KeyPlace{}, v)
-	if err != nil {
-		return err
-	}
-	x := r.Client.Send(ctx, shot)
-	for attempt := 0; attempt < busyAttempts; attempt++ {
-		wait, busy := busyFor(&x, attempt)
-		if !busy || wait > retryAfterMost || !pause(ctx, wait) {
-			break
+	var x trace.Exchange
+	for attempt := 0; ; attempt++ {
+		v := values{scope: &scope{span: "0000000000000001", vars: c.Vars}}
+		shot, err := r.request(ctx, c.Login.Request, c.Login.Headers, credential{caller: c}, c.Login.Body, trace.KeyPlace{}, v)
+		if err != nil {
+			return err
 		}
 		x = r.Client.Send(ctx, shot)
+		wait, busy := busyFor(&x, attempt)
+		if !busy || attempt >= busyAttempts || wait > retryAfterMost || !pause(ctx, wait) {
+			break
+		}
 	}
 	switch {
 	case x.Wire == 0:
@@ -135,6 +131,7 @@ func (r *run) obtain(ctx context.Context, c *plan.Caller, into *credential) erro
 	case x.Response.Status/100 != 2:
 		return fmt.Errorf("%s: expected a 2xx answer, found %d %s", c.Login.Request, x.Response.Status, r.Redactor.Message(excerpt(x.Response.Body)))
 	}
+	var err error
 	if into.captures, err = capture(&x, c.Login.Capture); err != nil {
 		return fmt.Errorf("%s: %w", c.Login.Request, err)
 	}
@@ -142,6 +139,17 @@ func (r *run) obtain(ctx context.Context, c *plan.Caller, into *credential) erro
 		r.Redactor.Add(value)
 	}
 	return nil
+}
+
+// hide makes the values of header lines that a command printed secrets, without a scheme such as Bearer in front.
+func (r *run) hide(printed []trace.Header) {
+	for _, h := range printed {
+		_, secret, scheme := strings.Cut(h.Value, " ")
+		if !scheme {
+			secret = h.Value
+		}
+		r.Redactor.Add(secret)
+	}
 }
 
 // noLogin is a log-in that failed for a reason of its own.

@@ -47,7 +47,7 @@ func (r *run) ask(ctx context.Context, req plan.RequestTemplate, v values) error
 	if err != nil {
 		return err
 	}
-	shot, err := r.request(req, nil, cred, plan.Body{}, trace.KeyPlace{}, v)
+	shot, err := r.request(ctx, req, nil, cred, plan.Body{}, trace.KeyPlace{}, v)
 	if err != nil {
 		return err
 	}

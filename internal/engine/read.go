@@ -344,7 +344,7 @@ func (r *run) getFor(ctx context.Context, req plan.RequestTemplate, headers []pl
 		if err != nil {
 			return trace.Exchange{Broke: trace.PhaseDial, Error: err.Error()}
 		}
-		shot, err := r.request(req, headers, cred, plan.Body{}, trace.KeyPlace{}, v)
+		shot, err := r.request(ctx, req, headers, cred, plan.Body{}, trace.KeyPlace{}, v)
 		if err != nil {
 			return trace.Exchange{Broke: trace.PhaseDial, Error: err.Error()}
 		}
@@ -359,10 +359,16 @@ func (r *run) getFor(ctx context.Context, req plan.RequestTemplate, headers []pl
 func (r *run) get(ctx context.Context, target string, sc *scope) trace.Exchange {
 	h := headerList{}
 	h.set("User-Agent", r.UserAgent)
+	shot := fire.Shot{Method: "GET", URL: target}
 	if cred, err := r.credential(ctx, r.callerNamed(""), false); err == nil {
 		_ = cred.apply(&h, values{scope: sc}) // a header that cannot be made is left out
+		shot.Header, shot.Certificate = h, cred.certificate()
+		if signed, err := (unsignedShot{r: r, shot: shot, caller: cred.caller}).sign(ctx); err == nil {
+			h = signed.Header
+		}
 	}
-	x := r.send(ctx, fire.Shot{Method: "GET", URL: target, Header: h})
+	shot.Header = h
+	x := r.send(ctx, shot)
 	x.Step = -1
 	r.Redactor.Exchange(&x)
 	return x

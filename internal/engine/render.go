@@ -18,8 +18,21 @@ import (
 )
 
 // sendShot renders a request of a script: the same scope, key and body give the same bytes, but for the placeholders
-// that change with every send.
+// that change with every send, and signatures.
 func (rd *round) sendShot(ctx context.Context, s *scenarios.Send, sc *scope) (fire.Shot, error) {
+	if shot, ready := rd.signed[s]; ready {
+		delete(rd.signed, s)
+		return shot, nil
+	}
+	made, err := rd.unsigned(ctx, s, sc)
+	if err != nil {
+		return fire.Shot{}, err
+	}
+	return made.sign(ctx)
+}
+
+// unsigned is a request of a script before its caller signs it.
+func (rd *round) unsigned(ctx context.Context, s *scenarios.Send, sc *scope) (unsignedShot, error) {
 	caller := rd.e.callerFor(s.Caller)
 	obtain := func() (credential, error) { return rd.e.credential(ctx, caller, false) }
 	if s.Caller == scenarios.CallerRenewed {
@@ -27,7 +40,7 @@ func (rd *round) sendShot(ctx context.Context, s *scenarios.Send, sc *scope) (fi
 	}
 	cred, err := obtain()
 	if err != nil {
-		return fire.Shot{}, err
+		return unsignedShot{}, err
 	}
 	ep, body, headers := rd.e.plan, rd.e.plan.Body, rd.e.plan.Headers
 	if i := slices.Index(scenarios.NestedBodies(len(ep.Nested)), s.Body); i >= 0 {
@@ -61,7 +74,7 @@ func (rd *round) sendShot(ctx context.Context, s *scenarios.Send, sc *scope) (fi
 	if err == nil && s.Cut != nil {
 		shot.Cut = &trace.Cut{At: s.Cut.At, After: trace.Nanos(s.Cut.After), By: s.Cut.By}
 	}
-	return shot, err
+	return unsignedShot{r: rd.e.run, shot: shot, caller: cred.caller, key: ep.Key}, err
 }
 
 // template is everything that one request is made from.
@@ -83,11 +96,15 @@ func (r *run) template(req plan.RequestTemplate, headers []plan.HeaderTemplate, 
 	return template{r: r, request: req, target: r.Plan.Target, headers: headers, body: body, place: place}
 }
 
-// request renders one request without anything special.
-func (r *run) request(req plan.RequestTemplate, headers []plan.HeaderTemplate, cred credential, body plan.Body, place trace.KeyPlace, v values) (fire.Shot, error) {
+// request renders one request without anything special, and has it signed where the caller does that.
+func (r *run) request(ctx context.Context, req plan.RequestTemplate, headers []plan.HeaderTemplate, cred credential, body plan.Body, place trace.KeyPlace, v values) (fire.Shot, error) {
 	t := r.template(req, headers, body, place)
 	t.credential = cred
-	return t.render(v)
+	shot, err := t.render(v)
+	if err != nil {
+		return fire.Shot{}, err
+	}
+	return unsignedShot{r: r, shot: shot, caller: cred.caller, key: place}.sign(ctx)
 }
 
 // render fills everything in. A header that is given twice is sent once, as the last one says.
@@ -114,7 +131,7 @@ func (t template) render(v values) (fire.Shot, error) {
 	if err != nil {
 		return fire.Shot{}, err
 	}
-	return fire.Shot{Method: t.request.Method, URL: target, Header: h, Body: text}, t.r.allowed(target)
+	return fire.Shot{Method: t.request.Method, URL: target, Header: h, Body: text, Certificate: t.credential.certificate()}, t.r.allowed(target)
 }
 
 func (t template) headerLines(contentType string, body []byte, v values) (headerList, error) {

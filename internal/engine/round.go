@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"retrysafe/internal/fire"
 	"retrysafe/internal/ledger"
 	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
@@ -37,6 +38,8 @@ type round struct {
 	undoing []string
 	// paid is how many requests may be sent at once, because they were waited for before a moment that they must keep.
 	paid int
+	// signed are requests that were signed before a moment that they must keep, by their step.
+	signed map[*scenarios.Send]fire.Shot
 	// stuck is true once a key stayed in progress, or work was not done (late), past the limit: what would follow has no
 	// answer to wait for.
 	stuck, late bool
@@ -339,7 +342,7 @@ func (rd *round) setupOne(ctx context.Context, sc *scope, s *plan.Setup) *trace.
 			return whyNot(err, trace.SetupFailed, fmt.Sprintf("set-up %s: %s", s.Request, err))
 		}
 		v := values{scope: sc, key: sc.Key, nonce: fmt.Sprint(rd.e.Seed, rd.e.ids.Load())}
-		shot, err := rd.e.request(s.Request, s.Headers, cred, s.Body, trace.KeyPlace{}, v)
+		shot, err := rd.e.request(ctx, s.Request, s.Headers, cred, s.Body, trace.KeyPlace{}, v)
 		if err != nil {
 			return fail("%s", err)
 		}

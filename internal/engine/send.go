@@ -186,7 +186,7 @@ func (rd *round) learned() trace.Learned {
 // volley releases several requests together. Copies that are turned away are no copies: with fewer than
 // two others the round is void.
 func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
-	shots := make([]fire.Shot, len(sends))
+	unsigned := make([]unsignedShot, len(sends))
 	scopes := make([]*scope, len(sends))
 	fresh := rd.freshSent()
 	for i := range sends {
@@ -195,11 +195,16 @@ func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
 			fresh++
 		}
 		var err error
-		if shots[i], err = rd.sendShot(ctx, &sends[i], scopes[i]); err != nil {
+		if unsigned[i], err = rd.unsigned(ctx, &sends[i], scopes[i]); err != nil {
 			rd.unmade(err)
 			return
 		}
-		shots[i].Lane, shots[i].Paced = i%lanes(rd.t.N), rd.takePaid()
+		unsigned[i].shot.Lane, unsigned[i].shot.Paced = i%lanes(rd.t.N), rd.takePaid()
+	}
+	shots, err := signAll(ctx, unsigned)
+	if err != nil {
+		rd.unmade(err)
+		return
 	}
 	first := int(rd.e.ids.Add(int64(len(shots)))) - len(shots) + 1
 	exchanges, burst := rd.e.Client.Volley(ctx, shots)
@@ -242,6 +247,10 @@ func (rd *round) sendBackground(ctx context.Context, step int, s *scenarios.Send
 	sc := rd.identity(s, rd.freshSent())
 	shot, err := rd.sendShot(ctx, s, sc)
 	if err != nil {
+		rd.unmade(err)
+		return
+	}
+	if err := rd.signBeforeJoin(ctx, step, s.Label); err != nil {
 		rd.unmade(err)
 		return
 	}

@@ -39,10 +39,11 @@ func (rd *round) series(ctx context.Context, step int, s *scenarios.Send) {
 	used := rd.freshSent()
 	run := &series{rd: rd, step: step, send: s, caller: rd.e.callerFor(s.Caller)}
 	first := int(rd.e.ids.Add(int64(s.Times))) - s.Times + 1
+	made := rd.ahead(ctx, s, used, run.caller)
 	var flying sync.WaitGroup
 	for i, gap := range rd.gaps(step, s) {
 		sc := rd.identity(s, used+i)
-		shot, err := rd.sendShot(ctx, s, sc)
+		unsigned, shot, err := made(i, sc)
 		if err != nil {
 			rd.unmade(err)
 			break
@@ -52,7 +53,7 @@ func (rd *round) series(ctx context.Context, step int, s *scenarios.Send) {
 			run.until = rd.patience(s)
 		}
 		shot.Paced = rd.takePaid()
-		flying.Go(func() { run.copy(ctx, i, first+i, sc, shot) })
+		flying.Go(func() { run.copy(ctx, i, first+i, sc, unsigned, shot) })
 		if !pause(ctx, gap) {
 			break
 		}
@@ -64,6 +65,32 @@ func (rd *round) series(ctx context.Context, step int, s *scenarios.Send) {
 	}
 	for _, x := range run.seen {
 		rd.add(x)
+	}
+}
+
+// ahead gives the requests of a series by their numbers, before and after they were signed: made when they are asked for, or all of
+// them now where a command signs each, which would not keep to the schedule.
+func (rd *round) ahead(ctx context.Context, s *scenarios.Send, used int, caller *plan.Caller) func(int, *scope) (unsignedShot, fire.Shot, error) {
+	if caller == nil || len(caller.Sign) == 0 {
+		return func(_ int, sc *scope) (unsignedShot, fire.Shot, error) {
+			u, err := rd.unsigned(ctx, s, sc)
+			return u, u.shot, err
+		}
+	}
+	all := make([]unsignedShot, s.Times)
+	var err error
+	for i := 0; i < s.Times && err == nil; i++ {
+		all[i], err = rd.unsigned(ctx, s, rd.identity(s, used+i))
+	}
+	var signed []fire.Shot
+	if err == nil {
+		signed, err = signAll(ctx, all)
+	}
+	return func(i int, _ *scope) (unsignedShot, fire.Shot, error) {
+		if err != nil {
+			return unsignedShot{}, fire.Shot{}, err // nothing of the series is sent
+		}
+		return all[i], signed[i], nil
 	}
 }
 
@@ -89,7 +116,7 @@ func (rd *round) patience(s *scenarios.Send) trace.Nanos {
 }
 
 // copy sends one copy, and again as it is told.
-func (r *series) copy(ctx context.Context, copy, id int, sc *scope, shot fire.Shot) {
+func (r *series) copy(ctx context.Context, copy, id int, sc *scope, unsigned unsignedShot, shot fire.Shot) {
 	for repeat := 0; ; repeat++ {
 		note := trace.Exchange{ID: id, Copy: copy, Repeat: repeat, Started: r.rd.e.Clock()}
 		r.rd.label(&note, r.step, r.send, sc)
@@ -107,7 +134,21 @@ func (r *series) copy(ctx context.Context, copy, id int, sc *scope, shot fire.Sh
 		if !r.again(ctx, &x, r.end(at, x)) {
 			return
 		}
-		id, shot.Paced = int(r.rd.e.ids.Add(1)), false
+		var err error
+		if shot, err = unsigned.sign(ctx); err != nil {
+			r.unmade(err)
+			return
+		}
+		id = int(r.rd.e.ids.Add(1))
+	}
+}
+
+// unmade stops the series because a repeat of it cannot be made.
+func (r *series) unmade(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stop == nil {
+		r.stop = whyNot(err, trace.SetupFailed, "the request could not be made: "+r.rd.e.Redactor.Message(err.Error()))
 	}
 }
 

@@ -123,7 +123,7 @@ func (e *endpointRun) removal(ctx context.Context, captured map[string]string, o
 		return fire.Shot{}, err
 	}
 	sc := &scope{captures: captured, vars: e.Plan.VarsOf(other), span: "0000000000000001"}
-	return e.request(e.plan.Cleanup.Request, e.plan.Cleanup.Headers, cred, plan.Body{}, trace.KeyPlace{}, values{scope: sc})
+	return e.request(ctx, e.plan.Cleanup.Request, e.plan.Cleanup.Headers, cred, plan.Body{}, trace.KeyPlace{}, values{scope: sc})
 }
 
 func (e *endpointRun) cleanUpFailed(err error) error {

@@ -14,6 +14,10 @@ func (v *view) hidden(e *scenarios.Expectation) outcome {
 		return out
 	}
 	for _, i := range v.labelled(e.Hidden) {
+		if v.lockedOut(i) {
+			out.judged = true // whoever gets no connection is shown nothing
+			continue
+		}
 		switch v.class[i] {
 		case trace.ClassNone, trace.ClassBusy, trace.ClassIntermediary:
 			continue
@@ -67,6 +71,10 @@ func (v *view) refusedAnyway(i int) bool {
 	}
 	return alike
 }
+
+// lockedOut reports whether a request without credentials was refused as early as that is possible: whoever presents no certificate
+// gets no connection.
+func (v *view) lockedOut(i int) bool { return v.anonymous(i) && v.x(i).LockedOut() }
 
 // anonymous reports whether the script sends a request without credentials.
 func (v *view) anonymous(i int) bool {

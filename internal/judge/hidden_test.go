@@ -295,6 +295,9 @@ func TestOtherCallers(t *testing.T) {
 		{reply(200, `{"please":"log in"}`), trace.Inconclusive, "`nobody` had no credentials and was answered with success, yet nothing was done for it (orders rose by 1, expected 2", "no counter is to blame"},
 		{order(7), trace.Fail, "", "the first one's answer"},
 		{reply(401, `{}`), trace.Pass, "", "refused"},
+		{lost(trace.PhaseTLS, trace.NoCertificate+": remote error: tls: certificate required"), trace.Pass, "", "not let in without a certificate"},
+		{lost(trace.PhaseAnswer, trace.NoCertificate+": connection reset by peer"), trace.Pass, "", "the same, after the request was written"},
+		{lost(trace.PhaseTLS, "remote error: tls: handshake failure"), trace.Inconclusive, "", "nobody knows why"},
 	} {
 		r := among(nobody, "A", "A@anonymous").under("A", "first", order(7)).under("A@anonymous", "nobody", tt.answer).counted("after", 1, 0)
 		in := input(t, "same-key-again", facts(), r)

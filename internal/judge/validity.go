@@ -123,7 +123,7 @@ func (v *view) open() []trace.Reason {
 	for _, i := range v.finals(nil) {
 		x := v.x(i)
 		switch {
-		case x.Response == nil && x.Broke == trace.PhaseCut, x.Response == nil && (v.hung(i) || v.killed(i)):
+		case x.Response == nil && x.Broke == trace.PhaseCut, x.Response == nil && (v.hung(i) || v.killed(i)), v.lockedOut(i):
 		case v.cutOff(i) && slices.Contains(v.cut, sentPlace(x)):
 		case v.cutOff(i):
 			out = append(out, cutOffReason(v.name(i), x))

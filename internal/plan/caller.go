@@ -18,7 +18,7 @@ func (d *decoder) callers(v strict.Value) []Caller {
 }
 
 func (d *decoder) readCaller(e strict.Entry) Caller {
-	o := e.Value.Object("headers", "exec", "login", "refresh", "vars")
+	o := e.Value.Object("headers", "exec", "login", "refresh", "cert", "key", "sign", "vars")
 	c := Caller{Pos: e.Key.Pos(), Name: e.Key.Value, Refresh: o.Get("refresh").Duration(), Vars: callerVars(o.Get("vars")), Variables: e.Value.Variables()}
 	own := &vars{}
 	own.add(c)
@@ -32,9 +32,13 @@ func (d *decoder) readCaller(e strict.Entry) Caller {
 		c.Login, captures = d.login(o.Get("login"), own)
 	case o.Has("headers"):
 		o.Get("refresh").Errorf("refresh belongs to a caller with `exec` or `login`, headers stay the same: remove it")
-	case e.Value.Kind() == strict.Mapping && !o.Has("vars"):
-		e.Value.Errorf("expected headers, exec or login that identify the caller, found none of them")
+	case o.Has("refresh"):
+		o.Get("refresh").Errorf("refresh belongs to a caller with `exec` or `login`: remove it")
+	case e.Value.Kind() == strict.Mapping && !o.Has("vars") && !o.Has("cert") && !o.Has("key") && !o.Has("sign"):
+		e.Value.Errorf("expected headers, exec, login, cert or sign that identify the caller, found none of them")
 	}
+	d.certificate(&c, o)
+	c.Sign = d.sign(o.Get("sign"), own)
 	c.Headers = parseHeaders(o.Get("headers"), names{captures: captures, vars: own})
 	for _, capture := range captureEntries(o.Get("login")) {
 		name := capture.Key.Value

@@ -14,8 +14,8 @@ func withTop(lines ...string) string {
 
 func TestCallerMistakes(t *testing.T) {
 	for _, c := range []mistake{
-		{"nothing", withTop("callers: {a: {}}"), "p:3:14: expected headers, exec or login that identify the caller, found none of them\n3 | callers: {a: {}}\n  |              ^"},
-		{"misspelt", withTop("callers: {a: {headers: {A: b}, excec: [x]}}"), "p:3:32: unknown field \"excec\"; did you mean \"exec\"? (known: headers, exec, login, refresh, vars)"},
+		{"nothing", withTop("callers: {a: {}}"), "p:3:14: expected headers, exec, login, cert or sign that identify the caller, found none of them\n3 | callers: {a: {}}\n  |              ^"},
+		{"misspelt", withTop("callers: {a: {headers: {A: b}, excec: [x]}}"), "p:3:32: unknown field \"excec\"; did you mean \"exec\"? (known: headers, exec, login, refresh, cert, key, sign, vars)"},
 		{"two sources", withTop("callers: {a: {exec: [x], login: {request: POST /l, capture: {}}}}"), "p:3:26: expected one source of credentials, found both exec and login"},
 		{"refresh of headers", withTop("callers: {a: {headers: {A: b}, refresh: 10m}}"), "p:3:41: refresh belongs to a caller with `exec` or `login`, headers stay the same: remove it\n3 | callers: {a: {headers: {A: b}, refresh: 10m}}\n  |                                         ^~~"},
 		{"refresh without unit", withTop("callers: {a: {exec: [x], refresh: 10}}"), "p:3:35: expected a duration with a unit, found \"10\""},

@@ -93,6 +93,7 @@ func (c *completion) checkHooks() {
 
 func (c *completion) callers() {
 	for _, caller := range c.plan.Callers {
+		c.checkCertificate(caller)
 		if s := caller.Login; s != nil {
 			c.checkRequest(s.Request)
 			c.checkBody(s.Request, s.Body)

@@ -30,6 +30,7 @@ func FuzzPlan(f *testing.F) {
 	f.Add(shopIncludes + "defaults: {owner: x, statuses: {mismatch: [422]}}\ninclude: [\"part*.yaml\"]\n" + fuzzCut + "callers: {a: {vars: {t: x}}, b: {vars: {t: y}}}\ninclude: [part.yaml]\n" +
 		"endpoints: [{name: a, request: \"POST /{{t}}\", require: [\"*\"], fail_on: never, counters: [c]}]\ncounters: {c: {http: \"GET /{{t}}/{{marker}}\", value: $}}")
 	f.Add(head + "include: [part.yaml]\nendpoints: [{name: a, request: POST /x}]\n" + fuzzCut + "target: http://other.example\nendpoints: [{name: a, request: POST http://other.example}]\nlimits: []")
+	f.Add(withTop(`callers: {a: {cert: a.pem, key: "-----BEGIN PRIVATE KEY-----", sign: {exec: [./sign, a]}}}`))
 	f.Fuzz(func(t *testing.T, text string) {
 		main, part, _ := strings.Cut(text, fuzzCut)
 		files := memory{"no-such-folder/part.yaml": part, "no-such-folder/part-too.yaml": "include: [part.yaml]"}

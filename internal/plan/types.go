@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"crypto/tls"
 	"time"
 
 	"retrysafe/internal/dialect"
@@ -59,12 +60,19 @@ type Plan struct {
 }
 
 // Caller is a named set of credentials: fixed headers, headers that a command prints, or headers made from what a
-// log-in request yields.
+// log-in request yields; a client certificate; a signature on each request.
 type Caller struct {
 	Pos  strict.Pos
 	Name string
 	// Vars are what placeholders of these names mean in the requests of the caller; nil for none.
 	Vars map[string]string
+	// CertPos is where the plan names the certificate.
+	CertPos strict.Pos
+	// Certificate is what every https connection of the caller presents; nil for none of its own.
+	Certificate *tls.Certificate
+	// Sign is a command that gets each request on its standard input and prints header lines that sign it, run in the
+	// folder of the file that it stands in; nil for none.
+	Sign []Template
 	// Headers are added to every request of the caller. With Login they may hold its captures.
 	Headers []HeaderTemplate
 	// Exec is a command that prints header lines ("Name: value"), run in the folder of the file that it stands in; nil for none.
