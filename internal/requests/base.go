@@ -14,7 +14,7 @@ func (b *builder) chooseBase() {
 	for _, unsafeOnly := range []bool{true, false} {
 		for _, s := range b.sent {
 			safe := slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, s.method)
-			if s.addr.base == "" || unsafeOnly && (safe || s.unusable() != "") {
+			if !s.addr.canBeAsked() || unsafeOnly && (safe || s.unusable() != "") {
 				continue
 			}
 			weight := 1

@@ -153,6 +153,7 @@ func TestOddSources(t *testing.T) {
 		{"curl", "curl -XPOST http:///x"},
 		{"curl", "curl --json x 0 1"},
 		{"a.http", "UT 0/"},
+		{"a.http", "$.\n###\nPOST #"},
 		{"a.http", "# @name a\nPOST http://h\n###\nPOST http://{{a.response.body.$.b}}/x?y={{a.response.body.$['c/d']}}"},
 		{"a.json", ""},
 	} {

@@ -80,13 +80,19 @@ var methods = []string{"POST", "PUT", "PATCH", "DELETE", "COPY", "MOVE", "MKCOL"
 
 // unusable says why no plan can have the request; empty when one can.
 func (s *sent) unusable() string {
-	switch _, isHole := onlyHole(s.addr.base); {
+	switch {
 	case !slices.Contains(methods, s.method):
 		return "has a method that no plan has"
-	case s.addr.base != "" && !isHole && !hosts.MatchString(holes.ReplaceAllString(s.addr.base, "1")):
+	case s.addr.base != "" && !s.addr.canBeAsked():
 		return "goes to no host that http or https can ask"
 	}
 	return ""
+}
+
+// canBeAsked is true for a base that names a host, or that is a variable.
+func (a address) canBeAsked() bool {
+	_, isHole := onlyHole(a.base)
+	return isHole || hosts.MatchString(holes.ReplaceAllString(a.base, "1"))
 }
 
 // segments are those of the path, without the slash in front.
