@@ -22,8 +22,6 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sync/errgroup"
-
 	"retrysafe/fixtures"
 	"retrysafe/internal/trace"
 )
@@ -39,14 +37,6 @@ var store = flag.String("store", "", "run the variants of the shop on sqlite=FIL
 // Names in parentheses may be missing; only variants that are racy, or slow on a busy machine, have them. Spaces in the names of endpoints are written as hyphens.
 const matrixFile = "testdata/matrix.txt"
 
-// racy variants lose a race or not: they run alone, so that nothing else takes their processors.
-func racy() []string {
-	return []string{
-		"check-then-insert", "get-create-set", "article-decorator", "article-express-naive",
-		"select-then-insert", "select-insert-in-transaction", "locks-a-missing-row", "redis-get-then-set",
-	}
-}
-
 // TestMatrix runs the built program on every variant of the shop, each in a process of its own, and compares
 // what every scenario reports with what is pinned. Under the race detector it runs each fault in one scenario that
 // catches it.
@@ -61,19 +51,7 @@ func TestMatrix(t *testing.T) {
 		variants = slices.DeleteFunc(variants, func(v fixtures.Variant) bool { return v.Kind != fixtures.KindFault })
 		m.only = telling(variants, pinned)
 	}
-	for _, v := range variants {
-		if slices.Contains(racy(), v.Name) {
-			m.run(v)
-		}
-	}
-	var g errgroup.Group
-	g.SetLimit(m.atOnce())
-	for _, v := range slices.Backward(variants) { // the slow ones are near the end of the list
-		if !slices.Contains(racy(), v.Name) {
-			g.Go(func() error { m.run(v); return nil })
-		}
-	}
-	_ = g.Wait()
+	m.run(t, variants, pinned)
 	if *update {
 		m.write(t, pinned)
 		return
@@ -152,7 +130,6 @@ type matrix struct {
 	// only limits each variant to the scenarios that are pinned for it; nil for all.
 	only rules
 
-	mu      sync.Mutex
 	ports   ports
 	results map[string]result
 }
@@ -164,20 +141,10 @@ type result struct {
 	err    error
 }
 
-func (m *matrix) run(v fixtures.Variant) {
-	r := m.execute(v)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.results == nil {
-		m.results = map[string]result{}
-	}
-	m.results[v.Name] = r
-}
-
-// execute serves the variant in one process and tests it with another.
-func (m *matrix) execute(v fixtures.Variant) result {
-	dir := filepath.Join(m.dir, v.Name)
-	if err := os.Mkdir(dir, 0o755); err != nil {
+// execute serves the variant in one process and tests it with another, in these scenarios or, where there are none, in all.
+func (m *matrix) execute(v fixtures.Variant, scenarios []string) result {
+	dir, err := os.MkdirTemp(m.dir, v.Name)
+	if err != nil {
 		return result{err: err}
 	}
 	flags, remove, err := m.flags(v)
@@ -211,10 +178,8 @@ func (m *matrix) execute(v fixtures.Variant) result {
 	if v.Plan == fixtures.ShopPlan || v.Endpoint != "" {
 		args = append(args, "--endpoint", cmp.Or(v.Endpoint, "create order"))
 	}
-	for key := range m.only {
-		if f := strings.Fields(key); f[0] == v.Name {
-			args = append(args, "--scenario", f[2])
-		}
+	for _, id := range scenarios {
+		args = append(args, "--scenario", id)
 	}
 	c := exec.Command(m.bin, args...)
 	c.Env = append(append(os.Environ(), env...), sinks...)
