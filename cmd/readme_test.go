@@ -85,3 +85,20 @@ func TestReadmeLists(t *testing.T) {
 		}
 	}
 }
+
+// TestReadmeLinks: what the README leads to in this repository is there.
+func TestReadmeLinks(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`).FindAllStringSubmatch(string(text), -1)
+	if len(links) < 20 {
+		t.Fatalf("only %d links", len(links))
+	}
+	for _, l := range links {
+		if _, err := os.Stat(filepath.Join("..", l[1])); err != nil {
+			t.Error(err)
+		}
+	}
+}
