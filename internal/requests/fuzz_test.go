@@ -154,6 +154,7 @@ func TestOddSources(t *testing.T) {
 		{"curl", "curl --json x 0 1"},
 		{"a.http", "UT 0/"},
 		{"a.http", "$.\n###\nPOST #"},
+		{"a.http", "POST {{$x}}/a\n###\nGET {{$x}}"},
 		{"a.http", "# @name a\nPOST http://h\n###\nPOST http://{{a.response.body.$.b}}/x?y={{a.response.body.$['c/d']}}"},
 		{"a.json", ""},
 	} {

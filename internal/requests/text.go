@@ -32,6 +32,9 @@ func hole(content string) string { return string(open) + content + string(shut) 
 // variable is the hole for a variable of a source, under a name that the plan takes.
 func variable(name string) string { return hole(variableName(name)) }
 
+// placeholderStart is how each placeholder's hole begins.
+const placeholderStart = string(open) + "{"
+
 // placeholder is the hole for a placeholder of the plan, such as "marker".
 func placeholder(name string) string { return hole("{" + name) }
 

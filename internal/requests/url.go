@@ -89,8 +89,11 @@ func (s *sent) unusable() string {
 	return ""
 }
 
-// canBeAsked is true for a base that names a host, or that is a variable.
+// canBeAsked is true for a base that names a host, or that is a variable. What is drawn for each request is neither.
 func (a address) canBeAsked() bool {
+	if strings.Contains(a.base, placeholderStart) {
+		return false
+	}
 	_, isHole := onlyHole(a.base)
 	return isHole || hosts.MatchString(holes.ReplaceAllString(a.base, "1"))
 }
