@@ -38,7 +38,7 @@ const (
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// LookupEnv reads an environment variable.
+	// LookupEnv reads an environment variable; nil: none is set.
 	LookupEnv func(string) (string, bool)
 	// Version is what `retrysafe version` prints.
 	Version string
@@ -56,6 +56,9 @@ func System(version string) Env {
 }
 
 func (e Env) getenv(name string) string {
+	if e.LookupEnv == nil {
+		return ""
+	}
 	v, _ := e.LookupEnv(name)
 	return v
 }
