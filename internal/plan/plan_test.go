@@ -457,8 +457,10 @@ func TestReadmePlans(t *testing.T) {
 	}
 	vars := map[string]string{"RETRYSAFE_TARGET": "http://127.0.0.1:8080", "ALICE_PASSWORD": "hunter2", "WEBHOOK_SECRET": "whsec_bm8gc2VjcmV0",
 		"DATABASE_URL": "postgres://shop:secret@127.0.0.1/shop"}
+	dir := t.TempDir()
+	pemFiles(t, dir, "alice")
 	for _, b := range blocks {
-		if _, err := Parse("README.md", b[1], func(name string) (string, bool) { v, ok := vars[name]; return v, ok }); err != nil {
+		if _, err := Parse(filepath.Join(dir, "README.md"), b[1], func(name string) (string, bool) { v, ok := vars[name]; return v, ok }); err != nil {
 			t.Errorf("%s", pretty(err))
 		}
 	}
