@@ -39,8 +39,8 @@ func decode(e strict.Entry) Dialect {
 		Caller:   scope.Get("caller").Enum("account", "organization", "identity", "api-key", "token"),
 		Endpoint: scope.Get("endpoint").Enum(Checked, Independent, ByPath, ByMethodPath, ByURI, Shared),
 	}
-	errors := o.Get("errors").Object("type", "fields", "link")
-	d.Errors = ErrorBody{errors.Get("type").Text().Value, texts(errors.Get("fields")), errors.Get("link").Text().Value}
+	errors := o.Get("errors").Object("type", "fields", "link", "at")
+	d.Errors = ErrorBody{errors.Get("type").Text().Value, texts(errors.Get("fields")), errors.Get("link").Text().Value, pointer(errors.Get("at"))}
 	return d
 }
 

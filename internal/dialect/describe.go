@@ -260,5 +260,8 @@ func (e ErrorBody) describe() string {
 	if e.Link != "" {
 		text += ", or a Link with rel=" + e.Link
 	}
+	if e.At != "" {
+		text = strings.TrimPrefix(text+", in "+e.At+" of an answer of any status", ", ")
+	}
 	return text
 }

@@ -50,7 +50,7 @@ func TestDescribe(t *testing.T) {
 		{"seconds", Dialect{Lifetime: Lifetime{Min: 90 * time.Second}}, "lifetime of a key: at least 1m30s"},
 		{"scope", Dialect{Scope: Scope{"api-key", Shared}}, "scope of a key: one API key, another endpoint gets the first one's answer"},
 		{"endpoint only", Dialect{Scope: Scope{Endpoint: ByMethodPath}}, "scope of a key: a key of its own for each method and path"},
-		{"errors", Dialect{Errors: ErrorBody{"application/problem+json", []string{"type", "title"}, "describedby"}},
+		{"errors", Dialect{Errors: ErrorBody{"application/problem+json", []string{"type", "title"}, "describedby", ""}},
 			"body of an error: application/problem+json with type, title, or a Link with rel=describedby"},
 	} {
 		lines := strings.Join(c.dialect.Describe(), "\n")

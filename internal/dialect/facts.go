@@ -14,6 +14,7 @@ func (d Dialect) Document(f *trace.Facts) {
 	}
 	f.Conflicts = d.Replay.Body == Conflict
 	f.Fingerprint = d.Fingerprint
+	f.ErrorsAt = d.Errors.At
 	switch d.Scope.Endpoint {
 	case "":
 		f.EndpointScope = ""

@@ -67,7 +67,7 @@ func published() []Dialect {
 			Codes: Codes{Mismatch: "idempotency_key_already_used", MissingKey: "4292"}, Lenient: true, Scope: Scope{Endpoint: Independent}},
 		{Name: "shopify", Mismatch: Refused, Statuses: statuses(one(200), nil, nil), Lenient: true, Replay: Replay{Status: SameStatus, Body: Current},
 			Codes: Codes{Mismatch: "IDEMPOTENCY_KEY_PARAMETER_MISMATCH", InProgress: "IDEMPOTENCY_CONCURRENT_REQUEST",
-				Failed: "IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED"}, Fingerprint: Ordered, Lifetime: Lifetime{Min: day}},
+				Failed: "IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED"}, Fingerprint: Ordered, Lifetime: Lifetime{Min: day}, Errors: ErrorBody{At: "$.errors"}},
 		{Name: "plaid", Key: field("$.idempotency_key"), MaxKey: 50, Lenient: true, Lifetime: Lifetime{Min: 2 * day}},
 		{Name: "aip-155", Key: field("$.request_id"), KeySyntax: UUID4, MissingKey: Accepted, Lenient: true,
 			Replay: Replay{Status: SameStatus, Body: Current}, Stores2xx: "yes", Stores4xx: "no", Stores5xx: "no"},

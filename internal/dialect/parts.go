@@ -141,4 +141,6 @@ type ErrorBody struct {
 	Fields []string
 	// Link is the relation of a Link header that may stand in for such a body; empty when none may.
 	Link string
+	// At is a JSONPath to where answers of any status hold errors, and others hold nothing; empty where the status tells.
+	At string
 }

@@ -25,8 +25,14 @@ func (v *view) refused(e *scenarios.Expectation) outcome {
 			out.judged = true
 			out.findings = merge(out.findings, v.wrongRefusal(i, v.rightStatuses(e.As)))
 		case trace.ClassSuccess:
+			f, bad := v.notRefused(e, i)
+			if at := seemsRefused(x.Response); bad && at != "" && !v.executed(i) && !v.effects.exceeded {
+				out.gap(&trace.Reason{Code: trace.Assumption, Enable: fmt.Sprintf("answers: {refused: {json: %q}}", at),
+					Detail: v.name(i) + " was answered with status " + fmt.Sprint(x.Response.Status) + ", and seems to say at " + at + " that it was refused: " + answerText(x)})
+				continue
+			}
 			out.judged = true
-			if f, bad := v.notRefused(e, i); bad {
+			if bad {
 				out.findings = merge(out.findings, []trace.Finding{f})
 			}
 		case trace.ClassFailed:
@@ -60,17 +66,10 @@ func (v *view) rightStatuses(as string) []int {
 // expectation says so, and where that could not be judged it is said here.
 func (v *view) notRefused(e *scenarios.Expectation, i int) (trace.Finding, bool) {
 	x := v.x(i)
-	evidence, executed := []int{i}, true
-	for j := range v.round.Exchanges {
-		if j == i || v.class[j] != trace.ClassSuccess || !sameKey(v.x(j), x) || v.x(j).Done >= x.Started {
-			continue
-		}
-		if len(evidence) == 1 {
-			evidence = []int{j, i}
-		}
-		executed = executed && (v.otherCreation(j, i) || v.effects.exceeded && !v.sameCreation(j, i))
+	evidence, executed := []int{i}, v.executed(i)
+	if earlier := v.succeededBefore(i); len(earlier) > 0 {
+		evidence = []int{earlier[0], i}
 	}
-	executed = executed && len(evidence) > 1
 	switch {
 	case v.shareKey(i) && v.in.Facts.EndpointScope != scopeChecked:
 		return trace.Finding{}, false // nothing says that the other endpoint must know the key
@@ -84,6 +83,25 @@ func (v *view) notRefused(e *scenarios.Expectation, i int) (trace.Finding, bool)
 		return trace.Finding{}, false
 	}
 	return v.finding(v.effects.rule, v.name(i)+v.changed(i)+" should be refused, but was answered with a creation of its own", "a refusal (4xx)", answerText(x), evidence...), true
+}
+
+// executed reports whether a success under a known key shows a creation of its own beside all that had succeeded before.
+func (v *view) executed(i int) bool {
+	earlier := v.succeededBefore(i)
+	return len(earlier) > 0 && !slices.ContainsFunc(earlier, func(j int) bool {
+		return !v.otherCreation(j, i) && (!v.effects.exceeded || v.sameCreation(j, i))
+	})
+}
+
+// succeededBefore are the successes of the same key that were there before a request began.
+func (v *view) succeededBefore(i int) []int {
+	var earlier []int
+	for j := range v.round.Exchanges {
+		if j != i && v.class[j] == trace.ClassSuccess && sameKey(v.x(j), v.x(i)) && v.x(j).Done < v.x(i).Started {
+			earlier = append(earlier, j)
+		}
+	}
+	return earlier
 }
 
 // accepted checks that sends end with success.

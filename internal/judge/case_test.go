@@ -239,6 +239,18 @@ func TestCase(t *testing.T) {
 		{"replayed", "same-key-different-body", nil, func(r *recorder) {
 			r.send("first", order(7)).send("again", order(7)).send("other", order(7)).send("after", order(7)).read("after", 1, 1)
 		}, trace.Fail, "different-body-replayed", "", "the first answer as if it fitted"},
+		{"refused with 200, as the dialect says", "same-key-different-body", func(f *trace.Facts) { f.ErrorsAt = "$.errors" }, func(r *recorder) {
+			r.send("first", order(7)).send("again", order(7)).send("other", reply(200, `{"errors":[{"message":"used"}]}`)).send("after", order(7)).read("after", 1, 1)
+		}, trace.Pass, "", "", "an error in an answer of any status"},
+		{"perhaps refused with 200", "same-key-different-body", nil, func(r *recorder) {
+			r.send("first", order(7)).send("again", order(7)).send("other", reply(200, `{"errors":[{"message":"used"}]}`)).send("after", order(7)).read("after", 1, 1)
+		}, trace.Inconclusive, "", trace.Assumption, "nothing says that $.errors is where refusals stand"},
+		{"carried out with 200 and errors", "same-key-different-body", nil, func(r *recorder) {
+			r.send("first", order(7)).send("again", order(7)).send("other", reply(200, `{"errors":[{"message":"used"}]}`)).send("after", order(7)).read("after", 2, 2)
+		}, trace.Fail, "different-body-executed", "", "the counters tell that it was no refusal"},
+		{"no errors", "same-key-different-body", nil, func(r *recorder) {
+			r.send("first", order(7)).send("again", order(7)).send("other", reply(200, `{"errors":[]}`)).send("after", order(7)).read("after", 1, 1)
+		}, trace.Fail, "different-body-replayed", "", "an empty list is no error"},
 		{"executed", "same-key-different-body", nil, func(r *recorder) {
 			r.send("first", order(7)).send("again", order(7)).send("other", order(8)).send("after", order(7)).read("after", 2, 2)
 		}, trace.Fail, "different-body-executed", "", "an effect of its own is no replay"},

@@ -84,20 +84,10 @@ func exchangesOf(ep *trace.Endpoint) []trace.Exchange {
 	return out
 }
 
-// errorPlaces are where APIs that report errors with status 200 report them.
-func errorPlaces() []string { return []string{"$.errors", "$.error"} }
-
 // answerOf takes from the first answer what a plan could name.
 func answerOf(l *trace.Lesson, x *trace.Exchange) {
 	l.Location = location(x)
-	if x.Response.Status/100 == 2 {
-		for _, at := range errorPlaces() {
-			if saysRefused(trace.Facts{RefusedWhere: at}, x.Response) {
-				l.ErrorAt = at
-				break
-			}
-		}
-	}
+	l.ErrorAt = seemsRefused(x.Response)
 	doc := bodyJSON(x.Response)
 	last := l.Location[strings.LastIndex(l.Location, "/")+1:]
 	if doc == nil || last == "" {

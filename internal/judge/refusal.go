@@ -9,14 +9,31 @@ import (
 	"retrysafe/internal/trace"
 )
 
-// saysRefused reports whether the plan's query finds an error in an answer, as for APIs that report errors with status
-// 200. Null, false, "" and an empty list are no errors. A query that cannot be parsed finds nothing; the plan has refused
-// it before.
+// saysRefused reports whether an answer holds an error where plan or dialect say that answers of any status hold them.
 func saysRefused(f trace.Facts, r *trace.Response) bool {
-	if f.RefusedWhere == "" || r.Body.Truncated {
+	return holdsError(r, f.RefusedWhere) || holdsError(r, f.ErrorsAt)
+}
+
+// errorPlaces are where APIs that report errors with status 200 report them.
+func errorPlaces() []string { return []string{"$.errors", "$.error"} }
+
+// seemsRefused is the first of those places at which an answer of 2xx holds an error; empty where none does.
+func seemsRefused(r *trace.Response) string {
+	for _, at := range errorPlaces() {
+		if r.Status/100 == 2 && holdsError(r, at) {
+			return at
+		}
+	}
+	return ""
+}
+
+// holdsError reports whether a query finds an error in an answer. Null, false, "" and an empty list are no errors. An empty query finds
+// nothing, and neither does one that cannot be parsed; the plan has refused it before.
+func holdsError(r *trace.Response, at string) bool {
+	if at == "" || r.Body.Truncated {
 		return false
 	}
-	p, err := jsonpath.Parse(f.RefusedWhere)
+	p, err := jsonpath.Parse(at)
 	if err != nil {
 		return false
 	}

@@ -209,6 +209,8 @@ type Facts struct {
 	DoubleClick string `json:"double_click,omitempty"`
 	// RefusedWhere is a JSONPath (RFC 9535): an answer in which it finds something is a refusal, whatever its status.
 	RefusedWhere string `json:"refused_where,omitempty"`
+	// ErrorsAt is where the dialect has errors in answers of any status, as a JSONPath; such an answer is a refusal too. Empty: not documented.
+	ErrorsAt string `json:"errors_at,omitempty"`
 	// SuccessStatuses are statuses that say success beside 2xx: 301, 302 or 303, as the plan says; OtherSuccessStatuses
 	// are those of the other endpoint. Nil: none.
 	SuccessStatuses      []int `json:"success_statuses,omitempty"`
