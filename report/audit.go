@@ -107,12 +107,15 @@ func auditOf(ep *trace.Endpoint) *auditEntry {
 	var proved []string
 	unknown := map[trace.Code]int{}
 	var codes []trace.Code
-	why := ""
+	why, left, repeated := "", "", false
 	for _, k := range tested(ep) {
 		c.add(k)
 		switch k.Verdict {
 		case trace.Pass, trace.Warn:
 			proved = append(proved, k.Scenario)
+			repeated = repeated || !k.OnControl
+		case trace.Skip:
+			left = cmp.Or(left, fmt.Sprintf("%s was not sent: %s", k.Scenario, oneLine(k.Detail)))
 		case trace.Inconclusive, trace.Error:
 			if unknown[k.Reason] == 0 {
 				codes = append(codes, k.Reason)
@@ -124,7 +127,7 @@ func auditOf(ep *trace.Endpoint) *auditEntry {
 	for _, f := range findingsOf(ep) {
 		e.harm = min(e.harm, harmOf(f.f.Severity))
 	}
-	if e.harm == harmNone && c.proved == 0 {
+	if e.harm == harmNone && !repeated { // what the control proves says nothing about repeats
 		e.harm = harmUnknown
 	}
 	e.violated = violations(ep)
@@ -132,6 +135,9 @@ func auditOf(ep *trace.Endpoint) *auditEntry {
 		e.proved = fmt.Sprintf("%d of %d: %s", c.proved, c.total(), several(proved))
 	}
 	e.unknown = unknownOf(unknown, codes, why)
+	if e.harm == harmUnknown {
+		e.unknown = cmp.Or(e.unknown, left)
+	}
 	return e
 }
 

@@ -36,3 +36,21 @@ func TestAuditNamesAll(t *testing.T) {
 		t.Errorf("harmed at %d, clean at %d", harmed, clean)
 	}
 }
+
+// TestAuditOfControlAlone: that a request works once says nothing about its repeat.
+func TestAuditOfControlAlone(t *testing.T) {
+	run := passRun()
+	run.Endpoints = run.Endpoints[:1]
+	run.Endpoints[0].Cases = []trace.Case{
+		{Scenario: "first-request", OnControl: true, Result: trace.Result{Verdict: trace.Pass}},
+		{Scenario: "repeated-delete", Result: trace.Result{Verdict: trace.Skip, Reason: trace.Needs, Detail: "neither a state nor a counter is read"}},
+	}
+	var out bytes.Buffer
+	if err := Audit(&out, run, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(out.String()), " ")
+	if !strings.Contains(text, "? unknown") || strings.Contains(text, "No harm found") || !strings.Contains(text, "repeated-delete was not sent: neither a state nor a counter is read") {
+		t.Error(out.String())
+	}
+}
