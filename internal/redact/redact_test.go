@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/base64"
 	"fmt"
+	"strings"
 	"testing"
 
 	"retrysafe/internal/trace"
@@ -73,6 +74,16 @@ func TestArrivals(t *testing.T) {
 	}
 	if second.Headers[2].Value != "key-1" {
 		t.Error("the key was replaced because of its header's name")
+	}
+}
+
+// BenchmarkLargeAnswer is an answer of 5 MiB in which no secret occurs.
+func BenchmarkLargeAnswer(b *testing.B) {
+	r := New([]string{"s3cr3t-value", "another s3cr3t/value"}, nil)
+	text := strings.Repeat(`{"id":"ord_0001","status":"accepted"},`, 5<<20/38)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		r.String(text)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 // spellings finds texts inside others. The zero value finds nothing. It grows by one text at a time for little: a service that
 // sets a cookie with every answer adds thousands in a run.
 type spellings struct {
+	// begun is true for two bytes that a text begins with: most places of an answer begin none, and are passed over at that.
+	begun [1 << 16]bool
 	// lengths are those of the texts that begin with two bytes, longest first.
 	lengths map[[2]byte][]int
 	// starting are those texts.
@@ -28,6 +30,7 @@ func (s *spellings) add(text, token string) {
 	}
 	s.tokens[text] = token
 	s.longest = max(s.longest, len(text))
+	s.begun[pair(text)] = true
 	start := [2]byte{text[0], text[1]}
 	s.starting[start] = append(s.starting[start], text)
 	lengths := s.lengths[start]
@@ -35,6 +38,9 @@ func (s *spellings) add(text, token string) {
 		s.lengths[start] = slices.Insert(lengths, i, len(text))
 	}
 }
+
+// pair is the first two bytes of a text as a number.
+func pair(text string) uint16 { return uint16(text[0])<<8 | uint16(text[1]) }
 
 // replace replaces what is found, the longest text that begins at a place.
 func (s *spellings) replace(in string) string {
@@ -63,6 +69,9 @@ func (s *spellings) replace(in string) string {
 
 // at is the longest text that in begins with; 0 for none.
 func (s *spellings) at(in string) (n int, token string) {
+	if !s.begun[pair(in)] {
+		return 0, ""
+	}
 	for _, n := range s.lengths[[2]byte{in[0], in[1]}] {
 		if n <= len(in) {
 			if token, found := s.tokens[in[:n]]; found {
