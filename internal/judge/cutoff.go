@@ -14,13 +14,18 @@ import (
 const cutOffRounds = 3
 
 // LeastRounds is how many rounds the record of a case asks for, whatever its scenario says: more than one where a request
-// was cut off, to tell what the endpoint does with such requests from an accident; else 0.
+// was cut off, to tell what the endpoint does with such requests from an accident, and one more, as long as there are fewer than
+// comparedRounds, where the copies met the first request in none; else 0.
 func LeastRounds(in Input) int {
 	for i := range in.Case.Trace {
 		v := &view{in: &in, round: &in.Case.Trace[i]} // what answers say plays no part
 		if slices.ContainsFunc(v.finals(nil), v.cutOff) {
 			return cutOffRounds
 		}
+	}
+	if slices.ContainsFunc(in.Scenario.Expect, func(e scenarios.Expectation) bool { return uncompared(&in, &e) }) {
+		counted := len(slices.DeleteFunc(slices.Clone(in.Case.Trace), func(r trace.Round) bool { return r.Void != "" }))
+		return min(counted+1, comparedRounds)
 	}
 	return 0
 }

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -198,7 +199,11 @@ func TestConsistent(t *testing.T) {
 			return among(s, "A").under("A", "first", order(7).slow(500*ms)).during(100*ms, "early", early).during(200*ms, "late", late).counted("after", 1)
 		}
 	}
+	apart := func(s *scenarios.Scenario) *recorder {
+		return among(s, "A").under("A", "first", order(7).slow(500*ms)).during(100*ms, "early", conflict).during(499*ms, "late", order(7).slow(30*ms)).counted("after", 1)
+	}
 	judgeForms(t, []formCase{
+		{"one came in time", s, nil, apart, trace.Inconclusive, "", trace.NoOverlap, "it agrees with itself, whatever another would have been told"},
 		{"one status", s, nil, copies(conflict, conflict), trace.Pass, "", "", "consistent"},
 		{"all wait", s, nil, copies(order(7).slow(401*ms), order(7).slow(301*ms)), trace.Pass, "", "", "consistent too"},
 		{"two statuses", s, nil, copies(conflict, reply(425, `{}`)), trace.Warn, "in-progress-inconsistent", "", "409, then 425"},
@@ -209,6 +214,31 @@ func TestConsistent(t *testing.T) {
 		{"refused by a check", s, nil, copies(conflict, mismatch), trace.Pass, "", "", "422 does not say in progress"},
 		{"no answers", s, nil, copies(lost(trace.PhaseAnswer, "EOF"), lost(trace.PhaseAnswer, "EOF")), trace.Inconclusive, "", trace.CutOff, "nothing to compare"},
 	})
+}
+
+// TestCompared asks for rounds as long as too few copies met the first request, and not for ever.
+func TestCompared(t *testing.T) {
+	s := script([]string{"first", "early", "late"}, scenarios.Expectation{Consistent: []string{"early", "late"}, Rule: "in-progress-inconsistent"})
+	round := func(late trace.Nanos) trace.Round {
+		return among(s, "A").under("A", "first", order(7).slow(500*ms)).during(100*ms, "early", conflict).during(late, "late", order(7).slow(501*ms-late)).round
+	}
+	void := round(499 * ms)
+	void.Void = "too slow"
+	in := Input{Scenario: s, Facts: facts(), Control: control(t, facts()), Rules: catalogue(t), Case: &trace.Case{}}
+	for _, tt := range []struct {
+		rounds []trace.Round
+		want   int
+	}{
+		{[]trace.Round{round(499 * ms)}, 2},
+		{[]trace.Round{round(499 * ms), void, round(499 * ms)}, 3},
+		{[]trace.Round{round(499 * ms), round(200 * ms)}, 0},
+		{slices.Repeat([]trace.Round{round(499 * ms)}, comparedRounds), comparedRounds},
+	} {
+		in.Case.Trace = tt.rounds
+		if got := LeastRounds(in); got != tt.want {
+			t.Errorf("after %d rounds: asks for %d, want %d", len(tt.rounds), got, tt.want)
+		}
+	}
 }
 
 func TestFalseSuccess(t *testing.T) {

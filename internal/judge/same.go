@@ -149,10 +149,12 @@ func (v *view) clearlyDuring(other, x *trace.Exchange) bool {
 	if x.Sent == 0 || other.Started == 0 || other.Started > x.Started {
 		return false
 	}
-	const goodPart = 0.4 // of copies at 0.2, 0.5 and 0.8 of the handling time the first two qualify
-	rest := max(answeredAt(x)-x.Sent, trace.Nanos(goodPart*float64(v.learned.Handling)))
+	rest := max(answeredAt(x)-x.Sent, v.goodPart())
 	return answeredAt(x)+rest < answeredAt(other)
 }
+
+// goodPart is so much of the handling time that of copies at 0.2, 0.5 and 0.8 of it the first two have as much ahead.
+func (v *view) goodPart() trace.Nanos { return trace.Nanos(0.4 * float64(v.learned.Handling)) }
 
 // repeated compares a success answer with the reference. One that names another creation is a second
 // creation, which the created expectation reports, unless the counters say that there was only one.

@@ -45,6 +45,9 @@ func (h *hearing) cannotTell(e *scenarios.Expectation) *trace.Reason {
 			Enable: `states: {NAME: {http: GET /PATH}}, and states: [NAME] in the endpoint`}
 	case e.Outlives != "":
 		return unstated()
+	case e.Consistent != nil:
+		return &trace.Reason{Code: trace.NoOverlap, Detail: "in no round did two copies come while the first request was under way, so what they are told cannot be compared: " +
+			h.answers(labelsOf(e))}
 	}
 	return &trace.Reason{Code: trace.NoEvidence, Detail: formOf(e) + " could not be checked with these answers: " + h.answers(labelsOf(e))}
 }
