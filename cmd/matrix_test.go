@@ -38,17 +38,17 @@ var store = flag.String("store", "", "run the variants of the shop on sqlite=FIL
 const matrixFile = "testdata/matrix.txt"
 
 // TestMatrix runs the built program on every variant of the shop, each in a process of its own, and compares
-// what every scenario reports with what is pinned. Under the race detector it runs each fault in one scenario that
-// catches it.
+// what every scenario reports with what is pinned. Under the race detector, short or not, it runs the first fault of each
+// family in one scenario that catches it.
 func TestMatrix(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() && !raceEnabled {
 		t.Skip("the matrix takes minutes: run it without -short")
 	}
 	pinned := readMatrix(t)
 	m := &matrix{bin: build(t), dir: t.TempDir(), store: *store}
 	variants := m.offered(t, chosenVariants(t))
 	if raceEnabled {
-		variants = slices.DeleteFunc(variants, func(v fixtures.Variant) bool { return v.Kind != fixtures.KindFault })
+		variants = firstFaults(variants)
 		m.only = telling(variants, pinned)
 	}
 	m.run(t, variants, pinned)
@@ -76,6 +76,16 @@ func chosenVariants(t *testing.T) []fixtures.Variant {
 		out = append(out, all[i])
 	}
 	return out
+}
+
+// firstFaults are the first faults of each family.
+func firstFaults(variants []fixtures.Variant) []fixtures.Variant {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(variants, func(v fixtures.Variant) bool {
+		other := v.Kind != fixtures.KindFault || seen[v.Family]
+		seen[v.Family] = seen[v.Family] || !other
+		return other
+	})
 }
 
 // offered are the variants that the store can have. The others are skipped, each with the reason.

@@ -29,8 +29,18 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs the command line as a user would; the scripts are its specification.
-func TestScripts(t *testing.T) { testscript.Run(t, scriptParams(t)) }
+// TestScripts runs the command line as a user would; the scripts are its specification. Under the race detector, where each start
+// of a program takes a second, it runs those that have several things at once and few programs.
+func TestScripts(t *testing.T) {
+	p := scriptParams(t)
+	if raceEnabled {
+		p.Dir = ""
+		for _, name := range []string{"bounds", "fault", "honest", "ledger", "not-the-endpoint", "shard", "sinks", "tls"} {
+			p.Files = append(p.Files, filepath.Join("testdata", "script", name+".txtar"))
+		}
+	}
+	testscript.Run(t, p)
+}
 
 func scriptParams(t *testing.T) testscript.Params {
 	var free ports

@@ -237,7 +237,11 @@ func TestDiagnoseKeepsAll(t *testing.T) {
 	}
 	catalogue, list := diagnoses(t), mustBuiltins(t)
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 200 {
+	tries := 200
+	if testing.Short() {
+		tries = 10
+	}
+	for range tries {
 		share := 1 + r.IntN(60)
 		var cases []trace.Case
 		var want []trace.Symptom

@@ -67,6 +67,9 @@ func within(t *testing.T, reason string, data []byte) (d draft.Draft) {
 }
 
 func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 10 MB: run it without -short")
+	}
 	data := large()
 	if len(data) < 9<<20 {
 		t.Fatalf("the document has %d bytes only", len(data))
@@ -78,6 +81,9 @@ func TestLarge(t *testing.T) {
 
 // TestExplosive reads short documents that stand for more than a machine can hold.
 func TestExplosive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drafts as much as a draft may be, several times: run it without -short")
+	}
 	doubling := func(keyword, each string) string {
 		var out strings.Builder
 		for i := range 60 {

@@ -32,6 +32,9 @@ import (
 // TestRealDocuments drafts plans from published documents and sends each endpoint's first request, without a hand edit, to a server
 // made from the document by others' code.
 func TestRealDocuments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("drafts a thousand operations: run it without -short")
+	}
 	dir := os.Getenv("RETRYSAFE_TEST_OPENAPI")
 	if dir == "" {
 		t.Skip("RETRYSAFE_TEST_OPENAPI is not set: it names a folder with real documents, see .ci/services")
