@@ -35,7 +35,7 @@ func TestScripts(t *testing.T) {
 	p := scriptParams(t)
 	if raceEnabled {
 		p.Dir = ""
-		for _, name := range []string{"bounds", "fault", "honest", "ledger", "not-the-endpoint", "shard", "sinks", "tls"} {
+		for _, name := range []string{"bounds", "fault", "honest", "not-the-endpoint", "shard", "sinks"} {
 			p.Files = append(p.Files, filepath.Join("testdata", "script", name+".txtar"))
 		}
 	}
