@@ -20,6 +20,19 @@ import (
 	"retrysafe/scenarios"
 )
 
+// TestSchemaHoldsNoNull: no keyword of JSON Schema is null, and what stands behind a comma without quotes in a flow mapping of YAML is.
+func TestSchemaHoldsNoNull(t *testing.T) {
+	for _, name := range schema.Names() {
+		text, err := schema.Of(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := regexp.MustCompile(`".*": null`).FindAll(text, -1); found != nil {
+			t.Errorf("schema of %s: %s", name, found)
+		}
+	}
+}
+
 // published is the schema of a kind of files, compiled.
 func published(t *testing.T, name string) *jsonschema.Schema {
 	t.Helper()
