@@ -32,7 +32,7 @@ func newReplayCmd(env Env) *cobra.Command {
 level. FINDING is a fingerprint, ENDPOINT/SCENARIO/RULE, or the end of that where it is meant for one violation only; without it all are listed.
 
 Exit codes: 0 it is fixed; 1 it was found again, or the case fails for another reason; 3 the case could not be judged.`,
-		Example: "  retrysafe replay results.json\n  retrysafe replay results.json 'create order/same-key-again/duplicate-creation'",
+		Example: "  retrysafe replay results.json\n  retrysafe replay results.json 'create order/same-key-concurrent/duplicate-creation'",
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: run(func(c *cobra.Command, args []string) error {
 			look, err := look(env, c, env.Stdout)
