@@ -102,8 +102,8 @@ func (v *view) created(e *scenarios.Expectation, early bool) outcome {
 		byAnswers.gaps = append(out.gaps, byAnswers.gaps...)
 		return byAnswers
 	case len(out.gaps) > 0:
-	case v.noisy(w) != nil:
-		out.gap(v.noisy(w))
+	case v.noisy() != nil:
+		out.gap(v.noisy())
 	case v.elsewhere(w, cs) != nil:
 		out.gap(v.elsewhere(w, cs))
 	default:
@@ -116,13 +116,13 @@ func (v *view) created(e *scenarios.Expectation, early bool) outcome {
 }
 
 // noisy reports a counter that went on moving behind the round, when nothing was sent: what it rose by in the
-// round may be somebody else's.
-func (v *view) noisy(w window) *trace.Reason {
-	idle := reading(v.round, trace.ReadingIdle)
-	if idle == nil || idle.At <= w.end.At {
+// round may be somebody else's. What was sent behind a window that ended before the round did is no noise.
+func (v *view) noisy() *trace.Reason {
+	after, idle := reading(v.round, trace.ReadingAfter), reading(v.round, trace.ReadingIdle)
+	if after == nil || idle == nil || idle.At <= after.At {
 		return nil
 	}
-	return moved(v.in.Facts, w.end, idle)
+	return moved(v.in.Facts, after, idle)
 }
 
 func (v *view) createdByCounts(e *scenarios.Expectation, w window, cs []change, out *outcome) {

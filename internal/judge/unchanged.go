@@ -56,7 +56,7 @@ func (v *view) countsMoved(e *scenarios.Expectation, start, end *trace.Reading, 
 	for _, why := range unreadable {
 		out.gap(&trace.Reason{Code: trace.CounterUnreadable, Detail: why})
 	}
-	if why := v.noisy(w); why != nil {
+	if why := v.noisy(); why != nil {
 		out.gap(why)
 	}
 	for _, c := range cs {

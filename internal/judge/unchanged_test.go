@@ -147,3 +147,19 @@ func TestOnControlMixed(t *testing.T) {
 		t.Errorf("both hold: got %s (%s), %q", got.Verdict, got.Detail, got.Power)
 	}
 }
+
+// TestNoiseBehindAWindow holds that what was sent after a window's end is no movement of the counter by itself.
+func TestNoiseBehindAWindow(t *testing.T) {
+	s := script([]string{"original", "other", "after"}, scenarios.Expectation{Created: &scenarios.Created{N: 1, Until: "won"}, Rule: "different-body-executed"})
+	unmarked := func(f *trace.Facts) { f.Counters = []trace.CounterFact{{Name: "orders", Rise: 1}} }
+	executed := func(idle int64) func(*scenarios.Scenario) *recorder {
+		return func(s *scenarios.Scenario) *recorder {
+			r := among(s, "A").under("A", "original", order(7)).under("A", "other", order(8)).counted("won", 2)
+			return r.under("A", "after", order(9)).counted("after", 3).counted("idle", idle)
+		}
+	}
+	judgeForms(t, []formCase{
+		{"executed once more behind it", s, unmarked, executed(3), trace.Fail, "different-body-executed", "", "the counter was still when nothing was sent"},
+		{"moves by itself", s, unmarked, executed(4), trace.Inconclusive, "", trace.CounterNoise, "it went on when nothing was sent"},
+	})
+}
