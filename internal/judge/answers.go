@@ -191,7 +191,7 @@ func (v *view) doneBefore(i int) bool {
 		return true
 	}
 	x := v.x(i)
-	return v.rose(x.Scope) && slices.ContainsFunc(v.round.Exchanges, func(o trace.Exchange) bool {
+	return v.rose(x.Scope, 0) && slices.ContainsFunc(v.round.Exchanges, func(o trace.Exchange) bool {
 		return sameKey(&o, x) && o.Response == nil && o.Sent != 0 && o.Done < x.Started
 	})
 }

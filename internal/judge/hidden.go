@@ -2,6 +2,9 @@ package judge
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
@@ -139,7 +142,9 @@ func (p pair) leak() (leak string, able bool, doubt *trace.Reason) {
 		case sure:
 			return at + " holds " + shorten(name.text, 60) + ", the " + name.field + " of that one", true, nil
 		case at != "" && doubt == nil:
-			doubt = p.ambiguous(at, name)
+			doubt = p.ambiguous(at, name, "100000")
+		case doubt == nil && p.perhapsOwn(name):
+			doubt = p.ambiguous(name.field, name, "100000000")
 		}
 	}
 	return "", able, doubt
@@ -182,7 +187,7 @@ func (p pair) differs() bool {
 func (p pair) find(name creationName) (at string, tells bool) {
 	telling := name.telling || p.crossed && name.field == fieldLocation // no two endpoints create at one place
 	tells = telling || !p.crossed
-	placed := p.in.fields[name.field] == name.text && !p.own && (telling || tells && p.alike())
+	placed := p.in.fields[name.field] == name.text && !p.own && (telling || tells && p.alike() && (!p.oneScope() || p.older(name)))
 	switch {
 	case p.crossed && p.class[p.i] != trace.ClassSuccess: // it may say why it refuses
 	case placed:
@@ -198,7 +203,45 @@ func (p pair) find(name creationName) (at string, tells bool) {
 func (p pair) alike() bool {
 	fields := p.learned.CreationFields
 	a, b := p.ids[p.j].onlyNames(fields), identify(fields, p.round, p.x(p.i)).onlyNames(fields)
-	return a.same(b) && !p.rose(p.x(p.i).Scope)
+	return a.same(b) && !p.roseItself()
+}
+
+// oneScope reports whether two callers sent the same key and body: then they are counted together, as the first caller sees it.
+func (p pair) oneScope() bool { return p.x(p.i).Scope == p.x(p.j).Scope }
+
+// roseItself reports whether a counter shows an effect of the request of i, beside that of j where they are counted together.
+func (p pair) roseItself() bool {
+	others := 0
+	if p.oneScope() {
+		others = 1
+	}
+	return p.rose(p.x(p.i).Scope, others)
+}
+
+// older reports whether a number names nothing that the request of i created itself: its caller was given the same or a higher one
+// before, at the same place. Numbers rise, those of each tenant by themselves too.
+func (p pair) older(name creationName) bool {
+	n, isNumber := numberAtEnd(name.text)
+	return isNumber && slices.ContainsFunc(p.of(trace.ClassSuccess, p.labelled(nil)), func(k int) bool {
+		x := p.x(k)
+		if x.Caller != p.x(p.i).Caller || x.Done > p.x(p.i).Started {
+			return false
+		}
+		before, isNumber := numberAtEnd(writtenIn(x.Response).fields[name.field])
+		return isNumber && before >= n
+	})
+}
+
+// perhapsOwn reports whether a name may be that of the other creation, or of one with the same number where each tenant counts from 1
+// and the counters are asked as the first caller.
+func (p pair) perhapsOwn(name creationName) bool {
+	return p.strangers && p.oneScope() && !name.telling && p.in.fields[name.field] == name.text && p.alike()
+}
+
+// numberAtEnd is the number that a name is, or that a path ends with.
+func numberAtEnd(name string) (uint64, bool) {
+	n, err := strconv.ParseUint(name[strings.LastIndex(name, "/")+1:], 10, 64)
+	return n, err == nil
 }
 
 func (v *view) markerOf(i int) string {

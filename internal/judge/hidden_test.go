@@ -159,6 +159,38 @@ func TestHiddenShortNumbers(t *testing.T) {
 	}
 }
 
+// TestHiddenFromAnImpostor holds that numbers tell also where another caller sends the very same request, which is counted together
+// with the first one's, and that nobody is accused whose tenants count from 1 each.
+func TestHiddenFromAnImpostor(t *testing.T) {
+	s := script([]string{"first", "base", "impostor"}, scenarios.Expectation{Hidden: []string{"impostor"}, Rule: "key-shared-across-callers"})
+	tests := []struct {
+		name           string
+		base, impostor answer
+		effects        int64 // of the key that both sent, as the first caller sees them
+		want           trace.Verdict
+		reason         string
+	}{
+		{"the first number, below their own", numbered(48214), numbered(48213), 1, trace.Fail, "what is made behind an order has a higher number"},
+		{"the first number, above their own", numbered(48212), numbered(48213), 1, trace.Inconclusive, "the next one of a tenant that counts by itself"},
+		{"the first number, nothing of their own", conflict, numbered(48213), 1, trace.Inconclusive, "nobody knows how they are numbered"},
+		{"the first number, two effects", numbered(48214), numbered(48213), 2, trace.Pass, "one of them is theirs"},
+		{"a number of their own", numbered(48214), numbered(48215), 2, trace.Pass, "another order"},
+		{"a number of their own, unseen", numbered(48214), numbered(48215), 1, trace.Pass, "the first caller cannot count it"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			r := among(s, "A", "B@other").under("A", "first", numbered(48213)).under("B@other", "base", tt.base).under("A", "impostor", tt.impostor)
+			r.last().Caller = "other"
+			in := input(t, "same-key-again", facts(), r.counted("after", tt.effects, 1))
+			in.Scenario = s
+			numbers(&in)
+			if got := Case(in); got.Verdict != tt.want {
+				t.Errorf("%s: got %s (%s) [%s], want %s", tt.reason, got.Verdict, got.Detail, told(in.Rules, got.Findings), tt.want)
+			}
+		})
+	}
+}
+
 func TestOtherEndpoint(t *testing.T) {
 	const rule = "key-shared-across-endpoints"
 	hidden := scenarios.Expectation{Hidden: []string{"there"}, Rule: rule}

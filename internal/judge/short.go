@@ -116,16 +116,16 @@ func (p pair) varies(at string, others []*trace.Response) bool {
 }
 
 // ownEffect reports whether the request of i did what it asks for itself.
-func (p pair) ownEffect() bool { return p.own || p.rose(p.x(p.i).Scope) }
+func (p pair) ownEffect() bool { return p.own || p.roseItself() }
 
 func isYear(digits string) bool {
 	return len(digits) == 4 && (strings.HasPrefix(digits, "19") || strings.HasPrefix(digits, "20"))
 }
 
-// ambiguous says that a short number may be there by accident.
-func (p pair) ambiguous(at string, name creationName) *trace.Reason {
+// ambiguous says that a short number may be there by accident, and from how many on it would not.
+func (p pair) ambiguous(at string, name creationName, from string) *trace.Reason {
 	return &trace.Reason{Code: trace.NoEvidence,
 		Detail: fmt.Sprintf("%s, %s, holds %s at %s, which is the %s of %s: a leak, or an accident with so short a number: %s",
 			p.view.name(p.i), p.whose(p.j, p.i), name.text, at, name.field, p.view.name(p.j), answerText(p.x(p.i))),
-		Enable: "ids from 100000 on in the system under test, so that a number tells one creation from another"}
+		Enable: "ids from " + from + " on in the system under test, so that a number tells one creation from another"}
 }

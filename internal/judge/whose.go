@@ -43,7 +43,7 @@ func (v *view) elsewhere(w window, cs []change) *trace.Reason {
 func (v *view) unseen(successes []int) int {
 	for _, i := range successes {
 		copied := slices.ContainsFunc(successes, func(j int) bool { return v.x(j).Scope != v.x(i).Scope && v.sameCreation(j, i) })
-		if v.foreign(i) && !copied && !v.rose(v.x(i).Scope) {
+		if v.foreign(i) && !copied && !v.rose(v.x(i).Scope, 0) {
 			return i
 		}
 	}
@@ -67,14 +67,23 @@ func (v *view) foreign(i int) bool {
 	return x != nil && x.Caller != v.x(i).Caller
 }
 
-// rose reports whether a counter shows an effect of one scope alone.
-func (v *view) rose(scope string) bool {
+// riseOf is by how much one effect raises a counter.
+func (v *view) riseOf(counter string) int64 {
+	i := slices.IndexFunc(v.in.Facts.Counters, func(c trace.CounterFact) bool { return c.Name == counter })
+	if i < 0 {
+		return 1
+	}
+	return v.in.Facts.Counters[i].Rise
+}
+
+// rose reports whether a counter shows more than so many effects of one scope alone.
+func (v *view) rose(scope string, effects int) bool {
 	before, after := reading(v.round, trace.ReadingBefore), reading(v.round, trace.ReadingAfter)
 	if before == nil || after == nil {
 		return false
 	}
 	return slices.ContainsFunc(after.Values, func(n trace.Value) bool {
 		was, ok := valueFor(before, n)
-		return ok && slices.Equal(n.Scopes, []string{scope}) && n.Error == "" && was.Error == "" && n.N > was.N
+		return ok && slices.Equal(n.Scopes, []string{scope}) && n.Error == "" && was.Error == "" && n.N > was.N+int64(effects)*v.riseOf(n.Counter)
 	})
 }
