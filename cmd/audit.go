@@ -53,7 +53,11 @@ correct the guesses there, and use retrysafe run. It creates real things in the 
 				return dryRun(env, jobs)
 			}
 			j.page = report.Audit
-			return runAndReport(c.Context(), env, jobs, opts)
+			err = runAndReport(c.Context(), env, jobs, opts)
+			if o.keep != "" && !o.run.quiet {
+				fmt.Fprintf(env.Stderr, "next: retrysafe try %s\n", o.keep)
+			}
+			return err
 		}),
 	}
 	o.run.flags(c)

@@ -240,6 +240,6 @@ func (p *printer) auditGaps(run *trace.Run) {
 	}
 	if left := len(gaps) - auditGaps; left > 0 {
 		p.blank()
-		p.para(2, p.dim, fmt.Sprintf("and %s, which the other reports have", plural(left, "more line")))
+		p.para(2, p.dim, fmt.Sprintf("and %s: --report html=FILE has them all", plural(left, "more line")))
 	}
 }
