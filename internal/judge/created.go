@@ -107,12 +107,43 @@ func (v *view) created(e *scenarios.Expectation, early bool) outcome {
 	case v.elsewhere(w, cs) != nil:
 		out.gap(v.elsewhere(w, cs))
 	default:
+		if own, ofOwn, ok := v.overfull(w); e.Created.PerKey && ok {
+			w, cs = own, ofOwn
+		}
 		v.createdByCounts(e, w, cs, &out)
 	}
 	if early && !out.second {
 		out.second = v.createdByAnswers(e, w).second
 	}
 	return out
+}
+
+// overfull narrows a window to the requests that are counted together, where a counter rose by more effects than these have keys. Over
+// all requests that need not show: others were refused.
+func (v *view) overfull(w window) (own window, cs []change, found bool) {
+	for _, counted := range w.end.Values {
+		own = w
+		own.members = slices.DeleteFunc(slices.Clone(w.members), func(i int) bool { return !slices.Contains(counted.Scopes, v.x(i).Scope) })
+		if own.n = len(v.operations(own.members)); own.n == 0 {
+			continue
+		}
+		later := make([]*trace.Reading, len(w.later))
+		for i, l := range w.later {
+			later[i] = countedTogether(l, counted.Scopes)
+		}
+		cs, _ = changes(v.in.Facts.Counters, countedTogether(w.start, counted.Scopes), countedTogether(w.end, counted.Scopes), later)
+		if slices.ContainsFunc(cs, func(c change) bool { return c.above(own.n) }) {
+			return own, cs, true
+		}
+	}
+	return w, nil, false
+}
+
+// countedTogether is a reading with the counts of these scopes alone.
+func countedTogether(r *trace.Reading, scopes []string) *trace.Reading {
+	part := *r
+	part.Values = slices.DeleteFunc(slices.Clone(r.Values), func(v trace.Value) bool { return !slices.Equal(v.Scopes, scopes) })
+	return &part
 }
 
 // noisy reports a counter that went on moving behind the round, when nothing was sent: what it rose by in the

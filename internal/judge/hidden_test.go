@@ -314,6 +314,7 @@ func TestOtherCallers(t *testing.T) {
 		{"not seen", s, nil, theirs(order(8), 1, 0), trace.Inconclusive, "", trace.Assumption, "the counter may be blind for others"},
 		{"forbidden", s, nil, theirs(reply(403, `{}`), 1, 0), trace.Inconclusive, "", trace.Auth, "perhaps they may never order"},
 		{"created twice", s, nil, theirs(order(8), 2, 1), trace.Fail, "duplicate-creation", "", "more than one each"},
+		{"created twice, theirs refused", script([]string{"first", "theirs"}, s.Expect[1]), nil, theirs(conflict, 2, 0), trace.Fail, "duplicate-creation", "", "no more than two in all, and two for one key"},
 	})
 	nobody := script([]string{"first", "nobody"}, scenarios.Expectation{Created: &scenarios.Created{PerKey: true, Below: "key-shared-across-callers"}, Rule: "duplicate-creation"},
 		scenarios.Expectation{Hidden: []string{"nobody"}, Rule: "key-shared-across-callers"})
