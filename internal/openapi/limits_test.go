@@ -2,9 +2,11 @@ package openapi_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"retrysafe/internal/draft"
 	"retrysafe/internal/openapi"
@@ -76,6 +78,29 @@ func TestLarge(t *testing.T) {
 	}
 	if d := within(t, "large", data); len(d.Endpoints) != 7500 {
 		t.Errorf("got %d endpoints", len(d.Endpoints))
+	}
+}
+
+// TestLargeLine reads what generators ship: ten million bytes of JSON without a line break. The place in it is that of its only line.
+func TestLargeLine(t *testing.T) {
+	var out strings.Builder
+	out.WriteString(`{"openapi":"3.0.0","info":{"title":"größe"},"paths":{`)
+	for i := range 25_000 {
+		fmt.Fprintf(&out, `"/r%d":{"post":{"description":"%s","requestBody":{"content":{"application/json":{"schema":{"type":"object"}}}}}},`,
+			i, strings.Repeat("words of a kind ", 18))
+	}
+	last := utf8.RuneCountInString(out.String()) + 1
+	out.WriteString(`"/last":{"post":7}}}`)
+	if out.Len() < 9<<20 {
+		t.Fatalf("the document has %d bytes only", out.Len())
+	}
+	d := within(t, "one line", []byte(out.String()))
+	if len(d.Endpoints) != 25_000 {
+		t.Errorf("got %d endpoints", len(d.Endpoints))
+	}
+	want := fmt.Sprintf("api:1:%d: ", last+len(`"/last":{"post":`))
+	if !slices.ContainsFunc(d.Left, func(note string) bool { return strings.HasPrefix(note, want) }) {
+		t.Errorf("no note at %s, got %q", want, d.Left)
 	}
 }
 

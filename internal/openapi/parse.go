@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 
@@ -88,12 +89,12 @@ type jsonReader struct {
 	name string
 	data []byte
 	dec  *json.Decoder
-	// at is an offset whose line is known, and where that line starts.
-	at, line, lineStart int
+	// at is an offset whose line and column are known.
+	at, line, col int
 }
 
 func parseJSON(name string, data []byte) (*yaml.Node, error) {
-	r := &jsonReader{name: name, data: data, dec: json.NewDecoder(bytes.NewReader(data)), line: 1}
+	r := &jsonReader{name: name, data: data, dec: json.NewDecoder(bytes.NewReader(data)), line: 1, col: 1}
 	r.dec.UseNumber()
 	root, err := r.value(deepest)
 	if err != nil {
@@ -105,20 +106,22 @@ func parseJSON(name string, data []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// pos is the place of an offset; offsets never go back.
+// pos is the place of an offset; offsets never go back, so that a document of one line is counted once, not for each value.
 func (r *jsonReader) pos(offset int) strict.Pos {
 	for ; r.at < offset; r.at++ {
-		if r.data[r.at] == '\n' {
-			r.line, r.lineStart = r.line+1, r.at+1
+		switch {
+		case r.data[r.at] == '\n':
+			r.line, r.col = r.line+1, 1
+		case utf8.RuneStart(r.data[r.at]):
+			r.col++
 		}
 	}
-	col := len([]rune(string(r.data[r.lineStart:offset]))) + 1
-	return strict.Pos{File: r.name, Line: r.line, Col: col}
+	return strict.Pos{File: r.name, Line: r.line, Col: r.col}
 }
 
 // mistake is an error at an offset, which may lie before the last one.
 func (r *jsonReader) mistake(offset int, format string, args ...any) error {
-	r.at, r.line, r.lineStart = 0, 1, 0
+	r.at, r.line, r.col = 0, 1, 1
 	pos := r.pos(min(max(offset, 0), len(r.data)))
 	return strict.Errors{{Pos: pos, Width: 1, Message: "invalid JSON: " + fmt.Sprintf(format, args...)}}
 }
