@@ -62,6 +62,7 @@ func ParseFrom(files Files, file string, text []byte, env func(string) (string, 
 		}
 	}
 	in := &inclusion{files: files, env: env, doc: strict.Parse(file, text, env), own: map[string]strict.Value{}}
+	in.doc.Mask(remembering(conceal))
 	in.run(text)
 	d := &decoder{
 		doc:   in.doc,
@@ -74,6 +75,7 @@ func ParseFrom(files Files, file string, text []byte, env func(string) (string, 
 	d.plan.AllowHosts = append(d.plan.AllowHosts, over.AllowHosts...)
 	c := completion{plan: d.plan, doc: d.doc, targetWidth: d.targetWidth, replicas: d.replicas, others: d.others, listening: d.listening}
 	c.run()
+	d.hideLiteral()
 	if err := d.doc.Err(); err != nil {
 		return nil, err
 	}

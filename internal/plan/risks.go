@@ -232,7 +232,7 @@ func (r *risky) secret(pos strict.Pos, text string) {
 
 // noteSecret is secret for what is read while no plan is there yet.
 func (d *decoder) noteSecret(v strict.Value) {
-	if t := v.Text(); v.Kind() == strict.String && t.Value != "" && len(t.Variables()) == 0 {
+	if t := secretText(v); v.Kind() == strict.String && t.Value != "" && len(t.Variables()) == 0 {
 		r := &risky{doc: d.doc}
 		r.secret(v.Pos(), t.Source())
 		d.risksNoted = append(d.risksNoted, r.found...)

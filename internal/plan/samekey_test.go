@@ -89,7 +89,7 @@ func TestOtherBodyIsNoInvalidBody(t *testing.T) {
 
 func TestWebhookMistakes(t *testing.T) {
 	for _, c := range []mistake{
-		{"misspelt scheme", endpoint("webhook: {scheme: stirpe, secret: whsec_x}"), "p:6:23: expected standard-webhooks, svix, stripe, github, shopify or slack, found \"stirpe\"; did you mean \"stripe\"?\n6 |     webhook: {scheme: stirpe, secret: whsec_x}\n  |                       ^~~~~~"},
+		{"misspelt scheme", endpoint("webhook: {scheme: stirpe, secret: whsec_x}"), "p:6:23: expected standard-webhooks, svix, stripe, github, shopify or slack, found \"stirpe\"; did you mean \"stripe\"?\n6 |     webhook: {scheme: stirpe, secret: *******}\n  |                       ^~~~~~"},
 		{"no scheme", endpoint("webhook: {secret: whsec_x}"), "p:6:14: missing field \"scheme\""},
 		{"no secret", endpoint("webhook: {scheme: github}"), "p:6:14: missing field \"secret\""},
 		{"empty secret", endpoint("webhook: {scheme: github, secret: \"\"}"), "p:6:39: expected the secret that deliveries are signed with, found nothing"},

@@ -17,7 +17,15 @@ const leastSecret = 6
 const leastListed = 4
 
 func (d *decoder) secretList(v strict.Value) {
-	for _, t := range v.Texts() {
+	if k := v.Kind(); k == strict.String || k == strict.Number {
+		v.Errorf("expected a list of secrets, found %s: put it into brackets", k)
+		return
+	}
+	for _, item := range v.List() {
+		t := secretText(item)
+		if t.Pos() == (strict.Pos{}) {
+			continue
+		}
 		if len([]rune(t.Value)) < leastListed {
 			t.Errorf(0, len([]rune(t.Source())), "expected a secret of at least %d characters: a shorter one would be replaced all over the report", leastListed)
 			continue
@@ -26,20 +34,32 @@ func (d *decoder) secretList(v strict.Value) {
 	}
 }
 
+// secretText is the text of a secret. What is no text is told without its value; its place is unknown then.
+func secretText(v strict.Value) strict.Text {
+	if k := v.Kind(); (k == strict.Number || k == strict.Boolean) && len(v.Variables()) == 0 {
+		v.Errorf("expected text, found %s: quote it", k)
+		return strict.Text{}
+	}
+	return v.Text()
+}
+
 // secrets are the values that must never show, the longest first, so that replacing them in order leaves no part
 // of a longer one behind.
 func (d *decoder) secrets() []string {
-	var found []string
-	add := func(s string, least int) {
-		if len([]rune(s)) >= least && !slices.Contains(found, s) && !d.isTarget(s) {
-			found = append(found, s)
-		}
-	}
+	found := d.literalSecrets()
 	for _, v := range d.doc.Variables() {
 		if v.FromEnv && !slices.Contains(d.public, v.Name) {
-			add(v.Value, leastSecret)
+			found = d.addSecret(found, v.Value, leastSecret)
 		}
 	}
+	slices.SortStableFunc(found, longestFirst)
+	return found
+}
+
+// literalSecrets are those that the plan's own fields name, whether they stand in it or in a variable, as far as they could be read.
+func (d *decoder) literalSecrets() []string {
+	var found []string
+	add := func(s string, least int) { found = d.addSecret(found, s, least) }
 	for _, value := range d.plan.credentials() {
 		add(value, leastSecret)
 	}
@@ -57,8 +77,30 @@ func (d *decoder) secrets() []string {
 	for _, value := range d.listed {
 		add(value, leastListed)
 	}
-	slices.SortStableFunc(found, func(a, b string) int { return len(b) - len(a) })
 	return found
+}
+
+func (d *decoder) addSecret(found []string, s string, least int) []string {
+	if len([]rune(s)) < least || slices.Contains(found, s) || d.isTarget(s) {
+		return found
+	}
+	return append(found, s)
+}
+
+func longestFirst(a, b string) int { return len(b) - len(a) }
+
+// hideLiteral keeps the plan's secrets out of the lines that mistakes and warnings quote, each line of those that have several.
+func (d *decoder) hideLiteral() {
+	var lines []string
+	for _, secret := range d.literalSecrets() {
+		for line := range strings.Lines(secret) {
+			lines = d.addSecret(lines, strings.TrimSpace(line), leastListed)
+		}
+	}
+	slices.SortStableFunc(lines, longestFirst)
+	for _, line := range lines {
+		d.doc.Hide(line)
+	}
 }
 
 // isTarget is true for the target and the replicas, their hosts and ports, which are always shown.

@@ -42,7 +42,7 @@ func (d *decoder) webhook(o strict.Object) *Webhook {
 
 // webhookSecret reads a secret without ever showing it.
 func webhookSecret(v strict.Value, scheme string) string {
-	secret := v.Text().Value
+	secret := secretText(v).Value
 	if v.Kind() == strict.String && secret == "" {
 		v.Errorf("expected the secret that deliveries are signed with, found nothing")
 		return ""

@@ -12,6 +12,7 @@ package strict
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -34,8 +35,10 @@ type Document struct {
 	unset map[*yaml.Node]bool
 	// hidden are texts that no source line of a mistake shows.
 	hidden []string
-	errs   Errors
-	warns  Errors
+	// masks is what source lines and quotations in messages go through before they are shown; nil for nothing.
+	masks func(string) string
+	errs  Errors
+	warns Errors
 	// parts are the documents that were added, and owners says of nodes that were joined into another document where they stand.
 	parts  []*Document
 	owners map[*yaml.Node]*Document
@@ -103,10 +106,35 @@ func (d *Document) Hide(text string) {
 	}
 }
 
+// Mask has every source line of mistakes go through mask before it is shown, and what messages quote, also those that have been noted.
+// It must keep the number of characters.
+func (d *Document) Mask(mask func(string) string) {
+	d.masks = mask
+	for _, list := range []Errors{d.errs, d.warns} {
+		for _, e := range list {
+			e.Source, e.Message = d.mask(e.Source), d.maskQuotes(e.Message)
+		}
+	}
+}
+
 func (d *Document) hideAll(list Errors) {
 	for _, e := range list {
 		e.Source = d.hide(e.Source)
 	}
+}
+
+func (d *Document) mask(s string) string {
+	if d.masks == nil {
+		return s
+	}
+	return d.masks(s)
+}
+
+// quotation is a value as messages quote it.
+var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+func (d *Document) maskQuotes(message string) string {
+	return quotation.ReplaceAllStringFunc(message, d.mask)
 }
 
 func (d *Document) hide(line string) string {
@@ -140,7 +168,7 @@ func (d *Document) Warnings() Errors {
 }
 
 func (d *Document) mistake(pos Pos, width int, format string, args ...any) *Error {
-	e := &Error{Pos: pos, Message: fmt.Sprintf(format, args...), Width: max(width, 1)}
+	e := &Error{Pos: pos, Message: d.maskQuotes(fmt.Sprintf(format, args...)), Width: max(width, 1)}
 	e.File = d.file
 	if pos.Line < 1 {
 		return e
@@ -148,7 +176,7 @@ func (d *Document) mistake(pos Pos, width int, format string, args ...any) *Erro
 	if pos.Line > len(d.lines) { // the library sees an empty value at the end behind the last line
 		e.Line, e.Col = len(d.lines), math.MaxInt
 	}
-	e.Source = d.hide(d.lines[e.Line-1])
+	e.Source = d.hide(d.mask(d.lines[e.Line-1]))
 	e.Col = min(e.Col, len([]rune(e.Source))+1)
 	return e
 }

@@ -7,9 +7,10 @@ import (
 )
 
 // Add makes another document a part of this one: its mistakes, warnings and variables are told with those of this one, behind them, and
-// what is hidden here is hidden there. Mistakes at places of its file are noted by this document's Errorf too.
+// what is hidden or masked here is so there. Mistakes at places of its file are noted by this document's Errorf too.
 func (d *Document) Add(part *Document) {
 	part.owners, part.hidden = d.owners, slices.Clone(d.hidden)
+	part.Mask(d.masks)
 	d.parts = append(d.parts, part)
 }
 
