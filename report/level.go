@@ -51,6 +51,8 @@ func (p *printer) whereTo(g *gap) string {
 	case at == levelPlan && definition.MatchString(g.enable) && slices.Contains(p.fields.Endpoint, firstField.FindStringSubmatch(g.enable)[1]):
 		field := firstField.FindStringSubmatch(g.enable)[1]
 		return plan + ", at the top level, and `" + field + ": [NAME]` in the endpoint"
+	case at == levelPlan && definition.MatchString(g.enable):
+		return plan + ", at the top level, into its `" + firstField.FindStringSubmatch(g.enable)[1] + "` where it has them"
 	case at == levelPlan:
 		return plan + ", at the top level"
 	case at == levelEndpoint && len(g.cases.endpoints) == 1:

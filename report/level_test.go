@@ -20,7 +20,7 @@ func TestWhereALineBelongs(t *testing.T) {
 	}{
 		{one, "double_click: one", levelEndpoint, "in the plan, in this endpoint", "a field of an endpoint"},
 		{two, "double_click: one", levelEndpoint, "in the plan, in each of these endpoints", "of several"},
-		{two, "hooks: {expire: {exec: [./expire]}}", levelPlan, "in the plan, at the top level", "a field of the plan"},
+		{two, "hooks: {expire: {exec: [./expire]}}", levelPlan, "in the plan, at the top level, into its `hooks` where it has them", "a field of the plan"},
 		{one, `counters: {NAME: {http: "GET /x", value: $.count}}`, levelPlan, "in the plan, at the top level, and `counters: [NAME]` in the endpoint", "defined there, used here"},
 		{one, "counters: {orders: 2}, if one request rightly does that", levelEndpoint, "in the plan, in this endpoint", "the rise of a counter"},
 		{one, "counters: ask for {{marker}}", levelUnknown, "in the plan", "words, of either level"},

@@ -88,8 +88,8 @@ func (in Input) open(g gap) []proposal {
 		p.rank = rankCostly
 	case field == "replicas":
 		p.edit.Text, p.rank = "replicas: [http://127.0.0.1:8081, http://127.0.0.1:8082]", rankCostly
-	case field == "callers":
-		p.edit.Text = in.callers(p.edit.Text)
+	case field == "callers" && len(in.Plan.Callers) == 0 && strings.Contains(p.edit.Text, "login:"):
+		return nil // a log-in of nobody
 	case field == "other_endpoint":
 		p.edit = Edit{in.Endpoint.Name, "other_endpoint: " + in.otherEndpoint()}
 	case field == "limits":
@@ -100,23 +100,7 @@ func (in Input) open(g gap) []proposal {
 	case slices.Contains(plan.EndpointFields(), field):
 		p.edit.Endpoint = in.Endpoint.Name
 	}
-	if p.edit.Text == "" {
-		return nil
-	}
 	return []proposal{p}
-}
-
-// callers is a line about callers that goes with those that the plan has: empty, which is no line, for a log-in of nobody.
-func (in Input) callers(line string) string {
-	switch {
-	case strings.Contains(line, "login:") && len(in.Plan.Callers) == 0:
-		return ""
-	case strings.Contains(line, "bob:") && len(in.Plan.Callers) == 0: // the first caller is the default
-		return `callers: {alice: {headers: {Authorization: "Bearer ${ALICE_TOKEN}"}}, bob: {headers: {Authorization: "Bearer ${BOB_TOKEN}"}}}`
-	case !strings.Contains(line, "login:"):
-		return line
-	}
-	return strings.Replace(line, "alice", in.Plan.Callers[0].Name, 1)
 }
 
 // longestWait is how long a lifetime may be that somebody would wait for.

@@ -19,7 +19,7 @@ type need struct {
 	enable string
 }
 
-func needOf(name string, ep *plan.Endpoint) need {
+func needOf(name string, p *plan.Plan, ep *plan.Endpoint) need {
 	if slices.Contains(scenarios.HookNames(), name) {
 		return need{func(p *plan.Plan, _ *plan.Endpoint) bool { return hasHook(p, name) && hasHook(p, undoneBy(name)) },
 			fmt.Sprintf("the plan has no hook %q%s", name, also(name)), hookLine(name)}
@@ -34,7 +34,7 @@ func needOf(name string, ep *plan.Endpoint) need {
 		},
 			"keys live too long to wait for, and an expire hook would not do here", "limits: {wait: LONGER THAN THE LIFETIME}"}
 	}
-	for _, n := range append(planNeeds(), endpointNeeds(ep)...) {
+	for _, n := range append(planNeeds(p), endpointNeeds(ep)...) {
 		if n.name == name {
 			return n.need
 		}
@@ -77,19 +77,49 @@ type named struct {
 	need
 }
 
+// callersLine is the line that gives a plan callers, up to that many, beside those that it has.
+func callersLine(p *plan.Plan, wanted int) string {
+	taken := func(name string) bool {
+		return slices.ContainsFunc(p.Callers, func(c plan.Caller) bool { return c.Name == name })
+	}
+	var lines []string
+	for _, name := range []string{"alice", "bob", "carol"} {
+		if len(p.Callers)+len(lines) < wanted && !taken(name) {
+			lines = append(lines, fmt.Sprintf(`%s: {headers: {Authorization: "Bearer ${%s_TOKEN}"}}`, name, strings.ToUpper(name)))
+		}
+	}
+	return "callers: {" + strings.Join(lines, ", ") + "}"
+}
+
+// loginLine is the line that lets the first caller's credentials be obtained anew; it gives a plan without callers one.
+func loginLine(p *plan.Plan) string {
+	name := "alice"
+	if len(p.Callers) > 0 {
+		name = p.Callers[0].Name
+	}
+	return fmt.Sprintf(`callers: {%s: {login: {request: POST /login, body: {user: %[1]s}, capture: {token: $.token}}, headers: {Authorization: "Bearer {{token}}"}}}`, name)
+}
+
+// noSecond says that a plan has no second caller, and whom it has.
+func noSecond(p *plan.Plan) string {
+	if len(p.Callers) == 0 {
+		return "the plan has no callers, and two are needed"
+	}
+	return "the plan has no second caller beside " + p.Callers[0].Name
+}
+
 // planNeeds are the needs that the plan as a whole meets.
-func planNeeds() []named {
+func planNeeds(from *plan.Plan) []named {
 	of := func(name string, met func(*plan.Plan) bool, lacks, enable string) named {
 		return named{name, need{func(p *plan.Plan, _ *plan.Endpoint) bool { return met(p) }, lacks, enable}}
 	}
 	return []named{
 		of("credentials", func(p *plan.Plan) bool { return len(p.Callers) > 0 },
-			"the plan has no caller, so everybody is anonymous", `callers: {alice: {headers: {Authorization: "Bearer ${ALICE_TOKEN}"}}}`),
+			"the plan has no caller, so everybody is anonymous", callersLine(from, 1)),
 		of("other_caller", func(p *plan.Plan) bool { return len(p.Callers) > 1 },
-			"the plan has no second caller", `callers: {bob: {headers: {Authorization: "Bearer ${BOB_TOKEN}"}}}`),
+			noSecond(from), callersLine(from, 2)),
 		of("renewable_caller", func(p *plan.Plan) bool { return len(p.Callers) > 0 && p.Callers[0].Renewable() },
-			"the first caller's credentials cannot be obtained anew",
-			`callers: {alice: {login: {request: POST /login, body: {user: alice}, capture: {token: $.token}}, headers: {Authorization: "Bearer {{token}}"}}}`),
+			"the first caller's credentials cannot be obtained anew", loginLine(from)),
 		of("account_scope", func(p *plan.Plan) bool { return !p.Dialect.Scope.ByCredential() },
 			"the dialect scopes keys to the credential, so a renewed one is another caller", ""),
 		of("replicas", func(p *plan.Plan) bool { return len(p.Replicas) > 1 },
@@ -167,7 +197,7 @@ func (e *endpointRun) unmet(s *scenarios.Scenario) *trace.Reason {
 func unmetNeed(p *plan.Plan, ep *plan.Endpoint, alternatives []string) *trace.Reason {
 	var first *trace.Reason
 	for _, a := range alternatives {
-		n := needOf(a, ep)
+		n := needOf(a, p, ep)
 		if n.met(p, ep) {
 			return nil
 		}
