@@ -22,6 +22,8 @@ type Draft struct {
 	Callers []Caller
 	// Counters that endpoints refer to by name.
 	Counters []Counter
+	// States that endpoints refer to by name.
+	States []State
 	// Endpoints in the order of the source.
 	Endpoints []Endpoint
 	// Left are parts of the source that are not in the draft, each with its place and the reason, such as
@@ -60,6 +62,15 @@ type Counter struct {
 	Guess string
 }
 
+// State is a GET whose whole answer a repeat must leave as it is: its status, and its body but for what judging leaves out, such as times.
+type State struct {
+	Name string
+	// Request is "GET" and a path, such as "GET /orders/{{order}}". Endpoints that name the state capture what stands in it.
+	Request string
+	// Guess is why this request is thought to show what the endpoints change; empty when the source says so.
+	Guess string
+}
+
 // Endpoint is one operation that is to be tested.
 type Endpoint struct {
 	// Name is unique in the draft.
@@ -84,6 +95,8 @@ type Endpoint struct {
 	Setup []Step
 	// Counters are names of Draft.Counters, each raised by one.
 	Counters []string
+	// States are names of Draft.States, each the same after a repeat as before it.
+	States []string
 	// Cleanup removes what was created; nil for none.
 	Cleanup *Step
 	// Tags are those of the source.

@@ -39,6 +39,13 @@ func (e *Endpoint) node() (*yaml.Node, error) {
 		}
 		f.add("counters", counters.node)
 	}
+	if len(e.States) > 0 {
+		states := list()
+		for _, s := range e.States {
+			states.Content = append(states.Content, str(s))
+		}
+		f.add("states", states)
+	}
 	if e.Cleanup != nil {
 		own := builder{captures: captureNames(e.Cleanup.Capture)}
 		c := newFields()
@@ -118,6 +125,16 @@ func (c *Counter) node(captures []string) (*yaml.Node, error) {
 	return guessed(f.node, c.Guess), nil
 }
 
+// node is a state as a plan has it. It may use the captures of all endpoints.
+func (s *State) node(captures []string) (*yaml.Node, error) {
+	b, f := &builder{captures: captures}, newFields()
+	f.add("http", str(b.request(s.Request)))
+	if b.err != nil {
+		return nil, fmt.Errorf("cannot write state %q: %w", s.Name, b.err)
+	}
+	return guessed(f.node, s.Guess), nil
+}
+
 // node is a caller as a plan has it.
 func (c *Caller) node() *yaml.Node {
 	b, f := &builder{}, newFields()
@@ -139,7 +156,16 @@ func (c *Counter) print(p *printer, at int, captures []string) error {
 	return nil
 }
 
-// captures are the names that set-ups capture, which counters may use.
+func (s *State) print(p *printer, at int, captures []string) error {
+	n, err := s.node(captures)
+	if err != nil {
+		return err
+	}
+	p.field(at, false, str(s.Name), n)
+	return nil
+}
+
+// captures are the names that set-ups capture, which counters and states may use.
 func (d *Draft) captures() []string {
 	var names []string
 	for _, e := range d.Endpoints {

@@ -29,9 +29,9 @@ type edit struct {
 func (m *merger) add(d *Draft, missing []Endpoint) ([]byte, error) {
 	m.growth = growth{}
 	missing = slices.Clone(missing)
-	counters := m.counters(d, missing)
+	counters, states := m.counters(d, missing), m.states(d, missing)
 	m.rename(missing)
-	whole := Draft{Endpoints: missing, Counters: counters}
+	whole := Draft{Endpoints: missing, Counters: counters, States: states}
 	top, err := m.sections(d, &whole)
 	if err != nil {
 		return nil, err
@@ -163,8 +163,8 @@ func (m *merger) edited(edits []edit) string {
 
 // growth is by how much a plan grows at the end of its parts.
 type growth struct {
-	endpoints, counters, callers int
-	fields                       []string // of the top level, new ones
+	endpoints, counters, states, callers int
+	fields                               []string // of the top level, new ones
 }
 
 // holds is true when the new text has all that the old one has, in the same order, and as much more as it should.
@@ -179,7 +179,7 @@ func (g growth) holds(before, after string) bool {
 	}
 	for i := 0; i+1 < len(grown.Content); i += 2 {
 		name, is := grown.Content[i].Value, grown.Content[i+1]
-		more := map[string]int{"endpoints": g.endpoints, "counters": 2 * g.counters, "callers": 2 * g.callers}[name]
+		more := map[string]int{"endpoints": g.endpoints, "counters": 2 * g.counters, "states": 2 * g.states, "callers": 2 * g.callers}[name]
 		if had, ok := was[name]; ok {
 			if !begins(is, had, more) {
 				return false

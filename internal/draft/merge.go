@@ -19,14 +19,14 @@ type MergeReport struct {
 	Out []string
 	// Gone are endpoints of the plan that the source does not have; they stay as they are.
 	Gone []Stated
-	// Counters and Callers are those that were added for new endpoints, by their names in the merged plan.
-	Counters, Callers []string
+	// Counters, States and Callers are those that were added for new endpoints, by their names in the merged plan.
+	Counters, States, Callers []string
 	// Target is the base URL of the source where endpoints were added to a plan that has another one; empty otherwise.
 	Target string
 }
 
 // Merge adds to a plan what a draft has and the plan has not: endpoints, known again by method and path whatever they are called, and the
-// counters and callers that these need. Every byte of the plan stays; what is added stands in blocks between. A plan without anything
+// counters, states and callers that these need. Every byte of the plan stays; what is added stands in blocks between. A plan without anything
 // but comments gets the draft as Write has it below them. What is no plan is refused with strict.Errors or an error that says what to do,
 // and so is a layout that nothing can be added to. Included are the files that the plan includes: what they have is known, and nothing is
 // added to them.

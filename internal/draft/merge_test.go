@@ -121,6 +121,64 @@ func TestMergeAdds(t *testing.T) {
 	}
 }
 
+// TestMergeStates: a state comes with the endpoints that need it, and what people wrote of states stays.
+func TestMergeStates(t *testing.T) {
+	d := Draft{
+		Source: "api.yaml", Target: Text{Value: "http://127.0.0.1:8080"},
+		States: []State{{Name: "order", Request: "GET /orders/{{order}}", Guess: "it shows it"}},
+	}
+	for _, method := range []string{"PUT", "DELETE"} {
+		d.Endpoints = append(d.Endpoints, Endpoint{
+			Name: method, Request: method + " /orders/{{order}}", Template: "/orders/{id}", States: []string{"order"},
+			Setup: []Step{{Request: "POST /orders", Capture: []Capture{{"order", "$.id"}}}},
+		})
+	}
+	const (
+		state = `order: {http: "GET /orders/{{order}}"}`
+		other = `order: {http: "GET /orders/{{order}}", value: $.status}`
+		both  = "  - {name: a, setup: [{request: POST /orders, capture: {order: $.id}}], request: \"PUT /orders/{{order}}\"}\n" +
+			"  - {name: b, setup: [{request: POST /orders, capture: {order: $.id}}], request: \"DELETE /orders/{{order}}\"}\n"
+		one = "  - {name: a, setup: [{request: POST /orders, capture: {order: $.id}}], request: \"PUT /orders/{{order}}\"}\n"
+	)
+	for _, c := range []struct{ reason, states, endpoints, want, uses string }{
+		{"a plan without one", "", "  - {name: a, request: POST /a}\n", "states:\n  " + state + "  # guess: it shows it\n\n", "[order]"},
+		{"below another one", "states:\n  # mine\n  a: {http: GET /a}\n", one, "states:\n  # mine\n  a: {http: GET /a}\n  " + state + "  # guess: it shows it\n", "[order]"},
+		{"in a line", "states: {a: {http: GET /a}}  # mine\n", one, "states: {a: {http: GET /a}, " + state + "}  # mine\n", "[order]"},
+		{"one of the name that asks for something else", "states:\n  " + other + "\n", one, "states:\n  " + other + "\n  order-2: ", "[order-2]"},
+		{"the same under another name", "states: {mine: {http: \"GET /orders/{{order}}\"}}\n", one, "states: {mine: {http: \"GET /orders/{{order}}\"}}\nendpoints", "[mine]"},
+		{"the same as another caller sees it", "states: {order: {http: \"GET /orders/{{order}}\", headers: {Accept: a/b}}}\n", one, ", order-2: ", "[order-2]"},
+		{"endpoints that are there already", "", both, "", ""},
+		{"one that is there already", "", one, "states:\n  " + state + "  # guess: it shows it\n\n", "[order]"},
+	} {
+		for _, eol := range []string{"\n", "\r\n"} {
+			existing := strings.ReplaceAll("version: 1\ntarget: http://127.0.0.1:1\n"+c.states+"endpoints:\n"+c.endpoints, "\n", eol)
+			got, report := merged(t, existing, d)
+			if c.want == "" {
+				if got != existing || report.States != nil {
+					t.Errorf("%s: changed to\n%s", c.reason, got)
+				}
+				continue
+			}
+			read(t, got)
+			if !strings.Contains(got, strings.ReplaceAll(c.want, "\n", eol)) || !strings.Contains(got, "states: "+c.uses+eol) {
+				t.Errorf("%s: got\n%s\nwant\n%s", c.reason, got, c.want)
+			}
+			if again, report := merged(t, got, d); again != got || report.Added != nil {
+				t.Errorf("%s: again: %+v\n%s", c.reason, report, again)
+			}
+		}
+	}
+}
+
+// TestSelectStates: a state that no endpoint needs any more is not written.
+func TestSelectStates(t *testing.T) {
+	d := sample(t)
+	d.Select(d.Endpoints[:2])
+	if len(d.States) != 0 || len(d.Counters) != 1 {
+		t.Errorf("states %+v, counters %+v", d.States, d.Counters)
+	}
+}
+
 func TestMergeKnows(t *testing.T) {
 	refund := order()
 	refund.Endpoints[0] = Endpoint{Name: "refund", Request: "POST /orders/{{order}}/refunds", Template: "/orders/{orderId}/refunds"}
@@ -196,9 +254,13 @@ func TestMergeBase(t *testing.T) {
 		d := order()
 		d.Target.Value = c.base
 		d.Endpoints[0].Request, d.Endpoints[0].Template = "POST "+c.path, c.path
+		d.Endpoints[0].States, d.States = []string{"state"}, []State{{Name: "state", Request: "GET " + c.path}}
 		got, _ := merged(t, "version: 1\ntarget: "+c.target+"\nendpoints:\n  - {name: x, request: POST /x}\n", d)
 		if !strings.Contains(got, "\n    request: "+c.want+"\n") {
 			t.Errorf("%s behind %s, %s: want %s in\n%s", c.base, c.target, c.path, c.want, got)
+		}
+		if read := "state: {http: " + strings.Replace(c.want, "POST", "GET", 1) + "}\n"; !strings.Contains(got, read) {
+			t.Errorf("%s behind %s, %s: want %s in\n%s", c.base, c.target, c.path, read, got)
 		}
 		if again, _ := merged(t, got, d); again != got {
 			t.Errorf("%s behind %s, %s: again\n%s", c.base, c.target, c.path, again)

@@ -10,30 +10,58 @@ import (
 	"retrysafe/internal/strict"
 )
 
-// counters are those that missing endpoints need and the plan does not have, and makes the endpoints name them as they are called there:
-// a counter that the plan has under another name keeps that one, and a name that the plan has for something else is changed.
+// counters are those that missing endpoints need and the plan does not have, and makes the endpoints name them as they are called there.
 func (m *merger) counters(d *Draft, missing []Endpoint) []Counter {
-	var out []Counter
+	return needed(d.Counters, missing, need[Counter]{
+		taken: m.names("counters", "sinks"),
+		name:  func(c *Counter) *string { return &c.Name },
+		same:  func(c Counter) string { return m.sameCounter(c, d.captures()) },
+		of:    func(e *Endpoint) *[]string { return &e.Counters },
+	})
+}
+
+// states are the same for states.
+func (m *merger) states(d *Draft, missing []Endpoint) []State {
+	return needed(d.States, missing, need[State]{
+		taken: m.names("states"),
+		name:  func(s *State) *string { return &s.Name },
+		same:  func(s State) string { return m.sameState(s, d.captures()) },
+		of:    func(e *Endpoint) *[]string { return &e.States },
+	})
+}
+
+// need is how a kind of thing that endpoints name is found in the plan.
+type need[T any] struct {
+	taken []string                  // names that the plan has
+	name  func(*T) *string          // of a thing
+	same  func(T) string            // the name under which the plan has a thing; empty when it has none of the same content
+	of    func(*Endpoint) *[]string // the names that an endpoint uses
+}
+
+// needed are the things that endpoints name and the plan does not have. One that the plan has under another name keeps that one, and a
+// name that the plan has for something else is changed.
+func needed[T any](have []T, endpoints []Endpoint, n need[T]) []T {
+	var out []T
 	named := map[string]string{}
-	taken := m.names("counters", "sinks")
-	for i := range missing {
-		missing[i].Counters = slices.Clone(missing[i].Counters)
-		for j, name := range missing[i].Counters {
+	for i := range endpoints {
+		names := n.of(&endpoints[i])
+		*names = slices.Clone(*names)
+		for j, name := range *names {
 			if _, done := named[name]; !done {
 				named[name] = name
-				if at := slices.IndexFunc(d.Counters, func(c Counter) bool { return c.Name == name }); at >= 0 {
-					c := d.Counters[at]
-					if same := m.sameCounter(c, d.captures()); same != "" {
+				if at := slices.IndexFunc(have, func(t T) bool { return *n.name(&t) == name }); at >= 0 {
+					t := have[at]
+					if same := n.same(t); same != "" {
 						named[name] = same
 					} else {
-						c.Name = free(name, "-", taken)
-						named[name] = c.Name
-						taken = append(taken, c.Name)
-						out = append(out, c)
+						*n.name(&t) = free(name, "-", n.taken)
+						named[name] = *n.name(&t)
+						n.taken = append(n.taken, named[name])
+						out = append(out, t)
 					}
 				}
 			}
-			missing[i].Counters[j] = named[name]
+			(*names)[j] = named[name]
 		}
 	}
 	return out
@@ -56,6 +84,18 @@ func (m *merger) sameCounter(c Counter, captures []string) string {
 	request := b.request(c.Request)
 	for _, e := range m.outline.named("counters") {
 		if textOf(e.Value, "http") == request && textOf(e.Value, "value") == c.Value && textOf(e.Value, "length") == c.Length {
+			return e.Key.Value
+		}
+	}
+	return ""
+}
+
+// sameState is the name under which the plan has a state; empty when it has none that asks the same in the same way.
+func (m *merger) sameState(s State, captures []string) string {
+	b := builder{captures: captures}
+	request := b.request(s.Request)
+	for _, e := range m.outline.named("states") {
+		if textOf(e.Value, "http") == request && len(e.Value.Entries()) == 1 {
 			return e.Key.Value
 		}
 	}
@@ -113,7 +153,7 @@ func identifies(v strict.Value, c Caller) bool {
 	return true
 }
 
-// sections adds counters and callers to those of the plan, and gives the fields of the top level that the plan lacks as text.
+// sections adds counters, states and callers to those of the plan, and gives the fields of the top level that the plan lacks as text.
 func (m *merger) sections(d, whole *Draft) (top string, err error) {
 	var p printer
 	if !m.outline.has("target") && slices.ContainsFunc(whole.Endpoints, func(e Endpoint) bool { return e.operation().Host == "" }) {
@@ -121,13 +161,16 @@ func (m *merger) sections(d, whole *Draft) (top string, err error) {
 		m.growth.fields = append(m.growth.fields, "target")
 	}
 	captures := whole.captures()
-	callers, counters := m.callers(d), whole.Counters
-	m.growth.callers, m.growth.counters = len(callers), len(counters)
+	callers, counters, states := m.callers(d), whole.Counters, whole.States
+	m.growth.callers, m.growth.counters, m.growth.states = len(callers), len(counters), len(states)
 	for _, c := range callers {
 		m.report.Callers = append(m.report.Callers, c.Name)
 	}
 	for _, c := range counters {
 		m.report.Counters = append(m.report.Counters, c.Name)
+	}
+	for _, s := range states {
+		m.report.States = append(m.report.States, s.Name)
 	}
 	err = m.section(&p, "callers", len(callers), func(i int) (string, *yaml.Node, error) { return callers[i].Name, callers[i].node(), nil },
 		func(p *printer, i, at int) error { callers[i].print(p, at); return nil })
@@ -138,6 +181,13 @@ func (m *merger) sections(d, whole *Draft) (top string, err error) {
 		n, err := counters[i].node(captures)
 		return counters[i].Name, n, err
 	}, func(p *printer, i, at int) error { return counters[i].print(p, at, captures) })
+	if err != nil {
+		return "", err
+	}
+	err = m.section(&p, "states", len(states), func(i int) (string, *yaml.Node, error) {
+		n, err := states[i].node(captures)
+		return states[i].Name, n, err
+	}, func(p *printer, i, at int) error { return states[i].print(p, at, captures) })
 	return p.out.String(), err
 }
 
@@ -176,8 +226,11 @@ func (m *merger) section(top *printer, name string, n int, node func(i int) (str
 }
 
 func sectionGrowth(name string, n int) growth {
-	if name == "callers" {
+	switch name {
+	case "callers":
 		return growth{callers: n}
+	case "states":
+		return growth{states: n}
 	}
 	return growth{counters: n}
 }

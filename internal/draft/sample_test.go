@@ -30,6 +30,10 @@ func sample(t testing.TB) Draft {
 			{Name: "orders", Request: "GET /orders?reference={{marker}}", Length: "$.items", Guess: "the list of the same resource, filtered by the field that carries the marker"},
 			{Name: "payments", Request: "GET /payments/count?reference={{marker}}", Value: "$.count"},
 		},
+		States: []State{
+			{Name: "refund", Request: "GET /orders/{{order}}/refunds/{{refund}}", Guess: "GET /orders/{orderId}/refunds/{refundId} shows what is behind the path"},
+			{Name: "shop", Request: "GET /shop"},
+		},
 		Endpoints: []Endpoint{
 			{
 				Name: "create order", Place: "openapi.yaml:12:5 createOrder", Request: "POST /orders", Template: "/orders",
@@ -52,6 +56,15 @@ func sample(t testing.TB) Draft {
 					{Request: "POST /carts", Body: Body{JSON: body(t, "{sku: A1}")}, Capture: []Capture{{"cart", "$.id"}}},
 					{Request: "POST /orders", Headers: []Header{{Name: "Idempotency-Key", Value: Text{Value: "{{uuid}}"}}}, Body: Body{JSON: body(t, `{cart: "{{cart}}", qty: 1, reference: "{{marker}}", address: {street: "a very long street name that goes on", city: "Berlin"}}`)}, Capture: []Capture{{"order", "$.id"}}},
 				},
+			},
+			{
+				Name: "cancel refund", Request: "DELETE /orders/{{order}}/refunds/{{refund}}", Template: "/orders/{orderId}/refunds/{refundId}",
+				Setup: []Step{
+					{Request: "POST /orders", Capture: []Capture{{"order", "$.id"}}},
+					{Request: "POST /orders/{{order}}/refunds", Capture: []Capture{{"refund", "$.id"}}},
+				},
+				States: []string{"refund", "shop"},
+				Tags:   []string{"orders"},
 			},
 			{
 				Name: "import", Request: "POST /import", Template: "/import", Headers: []Header{{Name: "Content-Type", Value: Text{Value: "application/xml"}}},

@@ -52,9 +52,12 @@ func (d Draft) behind(target string) Draft {
 		method, path, _ := strings.Cut(strings.TrimSpace(r), " ")
 		return method + " " + move(strings.TrimSpace(path))
 	}
-	d.Endpoints, d.Counters = slices.Clone(d.Endpoints), slices.Clone(d.Counters)
+	d.Endpoints, d.Counters, d.States = slices.Clone(d.Endpoints), slices.Clone(d.Counters), slices.Clone(d.States)
 	for i := range d.Counters {
 		d.Counters[i].Request = request(d.Counters[i].Request)
+	}
+	for i := range d.States {
+		d.States[i].Request = request(d.States[i].Request)
 	}
 	for i := range d.Endpoints {
 		e := &d.Endpoints[i]

@@ -65,6 +65,14 @@ func sections(d *Draft) ([]byte, error) {
 			}
 		}
 	}
+	if len(d.States) > 0 {
+		p.out.WriteString("\n# What a repeat must not change: the answer is read before and after. Times and versions in it may differ.\nstates:\n")
+		for _, s := range d.States {
+			if err := s.print(&p, 2, d.captures()); err != nil {
+				return nil, err
+			}
+		}
+	}
 	p.out.WriteString("\nendpoints:\n")
 	for i := range d.Endpoints {
 		if i > 0 {

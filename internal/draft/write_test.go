@@ -70,7 +70,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	p := read(t, got)
-	create, refund, imported := p.Endpoints[0], p.Endpoints[1], p.Endpoints[2]
+	create, refund, cancelled, imported := p.Endpoints[0], p.Endpoints[1], p.Endpoints[2], p.Endpoints[3]
 	for _, have := range []struct{ what, is, want string }{
 		{"name", create.Name, "create order"},
 		{"request", refund.Request.String(), "POST /orders/{{order}}/refunds"},
@@ -84,6 +84,8 @@ func TestWrite(t *testing.T) {
 		{"counter", create.Counters[0].Name, "orders"},
 		{"list", p.Counters["orders"].HTTP.Length, "$.items"},
 		{"number", p.Counters["payments"].HTTP.Value, "$.count"},
+		{"states", strings.Join(cancelled.States, ","), "refund,shop"},
+		{"state", p.States["refund"].Request.String() + p.States["refund"].Value, "GET /orders/{{order}}/refunds/{{refund}}"},
 		{"first caller", p.Callers[0].Name, "first"},
 		{"tags", strings.Join(create.Tags, ","), "orders"},
 	} {
@@ -228,8 +230,9 @@ func FuzzWrite(f *testing.F) {
 			Source: s, Title: s, Target: Text{Guess: s},
 			Callers:  []Caller{{Name: "a", Comment: s, Headers: []Header{{Name: "Authorization", Value: Text{Value: "${TOKEN}", Guess: s}}}}},
 			Counters: []Counter{{Name: "c", Request: "GET /c?q={{key}}", Value: "$", Guess: s}},
+			States:   []State{{Name: "s", Request: "GET /s/{{key}}", Guess: s}},
 			Endpoints: []Endpoint{
-				{Name: "a" + Literal(s), Place: s, Comments: []string{s}, Request: "POST /x", Key: Key{Header: "Idempotency-Key"}, Counters: []string{"c"}, Tags: []string{"t" + Literal(s)}, Body: Body{JSON: json1.node},
+				{Name: "a" + Literal(s), Place: s, Comments: []string{s}, Request: "POST /x", Key: Key{Header: "Idempotency-Key"}, Counters: []string{"c"}, States: []string{"s"}, Tags: []string{"t" + Literal(s)}, Body: Body{JSON: json1.node},
 					Headers: []Header{{Name: "X", Value: Text{Value: Literal(s)}}}},
 				{Name: "text", Request: "POST /y", Body: Body{Text: "x" + Literal(s)}, Headers: []Header{{Name: "X", Value: Text{Value: s, Guess: s}}}},
 				{Name: "form", Request: "POST /z?q=" + s, Body: Body{Form: formOf(s)}},
