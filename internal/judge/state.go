@@ -89,6 +89,29 @@ func restless(r *trace.Round, state string, a, b *trace.Reading) bool {
 	})
 }
 
+// showsNothing reports whether a state is an error that was there before anything was sent, and stayed in all readings of the round: what
+// asks at a wrong place is never changed by anything. A bare 404 may as well be a number that the plan chose.
+func (v *view) showsNothing(s trace.StateValue) bool {
+	status, rest := splitStatus(s.Value)
+	before := reading(v.round, trace.ReadingBefore)
+	if status < "400" || rest == "" || before == nil {
+		return false
+	}
+	if _, ok := stateFor(before, s); !ok {
+		return false
+	}
+	for i := range v.round.Readings {
+		if r := &v.round.Readings[i]; r.Name != trace.ReadingLate {
+			if was, ok := stateFor(r, s); ok {
+				if _, _, differ := differingParts(was.Value, s.Value); differ {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
 // digestForm is how a state is recorded that is too long to be kept.
 var digestForm = regexp.MustCompile(`\[\d+ bytes, sha256 [0-9a-f]*\]$`)
 

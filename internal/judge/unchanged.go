@@ -70,6 +70,7 @@ func (v *view) countsMoved(e *scenarios.Expectation, start, end *trace.Reading, 
 
 func (v *view) statesMoved(start, end *trace.Reading, out *outcome) []move {
 	var moves []move
+	var blind *trace.Reason
 	for _, name := range v.in.Facts.States {
 		if !slices.ContainsFunc(end.States, func(s trace.StateValue) bool { return s.State == name }) {
 			out.gap(&trace.Reason{Code: trace.CounterUnreadable, Detail: fmt.Sprintf("state %s was not read after the requests", name)})
@@ -88,10 +89,17 @@ func (v *view) statesMoved(start, end *trace.Reading, out *outcome) []move {
 			out.gap(&trace.Reason{Code: trace.CounterNoise,
 				Detail: fmt.Sprintf("state %s moves while nothing is sent, so its changes prove nothing (asked: %s)", now.State, now.Source),
 				Enable: "states: a `value:` that only this endpoint changes"})
+		case v.showsNothing(now):
+			blind = &trace.Reason{Code: trace.CounterUnreadable,
+				Detail: fmt.Sprintf("state %s answered %s before the first request and ever since, so it shows nothing of it (asked: %s)", now.State, shorten(now.Value, 60), now.Source),
+				Enable: "states: a request whose answer shows what the endpoint changes"}
 		default:
 			out.judged = true
 			moves = append(moves, v.stateMoved(was, now, out)...)
 		}
+	}
+	if blind != nil && !out.judged {
+		out.gap(blind)
 	}
 	return moves
 }

@@ -20,6 +20,13 @@ func TestUnchanged(t *testing.T) {
 				under("A", "again", reply(204, "")).counted("after", 1).state("wallet", after, source)
 		}
 	}
+	since := func(before, once, after string) func(*scenarios.Scenario) *recorder {
+		return func(s *scenarios.Scenario) *recorder {
+			r := from(once, after, own)(s)
+			r.round.Readings[0].States = []trace.StateValue{{State: "wallet", Scope: "A", Value: before, Source: own}}
+			return r
+		}
+	}
 	counts := func(n ...int64) func(*scenarios.Scenario) *recorder {
 		return func(s *scenarios.Scenario) *recorder {
 			r := among(s, "A").under("A", "first", order(7)).counted("once", n[0]).under("A", "again", order(7)).counted("after", n[1])
@@ -56,6 +63,13 @@ func TestUnchanged(t *testing.T) {
 		{"long texts", s, states, from(`{"t":"`+strings.Repeat("x", 90)+`1"}`, `{"t":"`+strings.Repeat("x", 90)+`2"}`, own), trace.Fail, "method-not-idempotent", "", "beyond what is shown"},
 		{"gone", s, states, from("200 {}", "404", own), trace.Fail, "method-not-idempotent", "", "another status"},
 		{"too long", s, states, from("200 [5000 bytes, sha256 aa]", "200 [5000 bytes, sha256 bb]", own), trace.Inconclusive, "", trace.CounterUnreadable, "perhaps a time only"},
+		{"gone with the first", s, states, since("200 {}", "404", "404"), trace.Pass, "", "", "a second removal changes nothing"},
+		{"made by the first", s, states, since("404", "200 {}", "200 {}"), trace.Pass, "", "", "nothing more is made"},
+		{"never there", s, states, since("404 {}", "404 {}", "404 {}"), trace.Inconclusive, "", trace.CounterUnreadable, "asks at a wrong place"},
+		{"never there, at another time", s, states, since(`404 {"at":"2026-01-02T03:04:05Z"}`, `404 {"at":"2026-01-02T03:04:06Z"}`, `404 {"at":"2026-01-02T03:04:07Z"}`),
+			trace.Inconclusive, "", trace.CounterUnreadable, "the same error"},
+		{"never there, beside a counter", s, func(f *trace.Facts) { f.States = []string{"wallet"} }, since("404 {}", "404 {}", "404 {}"), trace.Pass, "", "", "the counter tells"},
+		{"a number", s, states, since("404", "404", "404"), trace.Pass, "", "", "a balance that is set to what it was"},
 		{"unreadable before", s, states, failing(1), trace.Inconclusive, "", trace.CounterUnreadable, "no value"},
 		{"unreadable after", s, states, failing(2), trace.Inconclusive, "", trace.CounterUnreadable, "no value"},
 		{"never read", s, states, counts(1, 1), trace.Inconclusive, "", trace.CounterUnreadable, "named, but not there"},
