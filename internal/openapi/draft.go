@@ -19,8 +19,8 @@ type drafter struct {
 	// links are how one operation's answer leads to another, by the other.
 	links  map[*operation][]link
 	caller credentials
-	// names are those of endpoints, counterNames those of counters, with how often each was asked for.
-	names, counterNames map[string]int
+	// names are those of endpoints, the others those of counters and states, with how often each was asked for.
+	names, counterNames, stateNames map[string]int
 	// counts are the names of counters by what they ask.
 	counts map[string]string
 	// found are the members of answers that were looked at.
@@ -34,7 +34,7 @@ type drafter struct {
 func (d *Document) Draft() draft.Draft {
 	b := &drafter{
 		d: d, routes: map[string]map[string]*operation{}, creators: map[string][]*operation{}, links: map[*operation][]link{},
-		names: map[string]int{}, counterNames: map[string]int{}, counts: map[string]string{}, values: mostDrafted, found: map[answerKey][]field{},
+		names: map[string]int{}, counterNames: map[string]int{}, stateNames: map[string]int{}, counts: map[string]string{}, values: mostDrafted, found: map[answerKey][]field{},
 	}
 	b.draft.Source, b.draft.Title = d.name, text(d.get(d.root, "info", "title"))
 	b.draft.Target = b.target()
@@ -105,6 +105,10 @@ func (b *drafter) endpoint(o *operation) draft.Endpoint {
 			e.Counters = []string{name}
 		}
 		e.Cleanup = b.cleanup(o, c)
+	} else if e.Key == (draft.Key{}) {
+		if name := b.state(c, o, e.Body); name != "" {
+			e.States = []string{name}
+		}
 	}
 	return e
 }
