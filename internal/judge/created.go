@@ -107,8 +107,8 @@ func (v *view) created(e *scenarios.Expectation, early bool) outcome {
 	case v.elsewhere(w, cs) != nil:
 		out.gap(v.elsewhere(w, cs))
 	default:
-		if own, ofOwn, ok := v.overfull(w); e.Created.PerKey && ok {
-			w, cs = own, ofOwn
+		if e.Created.PerKey && !slices.ContainsFunc(cs, func(c change) bool { return c.above(w.n) }) {
+			w, cs = v.overfull(w, cs)
 		}
 		v.createdByCounts(e, w, cs, &out)
 	}
@@ -118,11 +118,11 @@ func (v *view) created(e *scenarios.Expectation, early bool) outcome {
 	return out
 }
 
-// overfull narrows a window to the requests that are counted together, where a counter rose by more effects than these have keys. Over
-// all requests that need not show: others were refused.
-func (v *view) overfull(w window) (own window, cs []change, found bool) {
+// overfull narrows a window, and what its counters did, to requests that are counted together, where a counter rose by more effects than
+// these have keys. Over all requests that need not show: others were refused.
+func (v *view) overfull(w window, cs []change) (window, []change) {
 	for _, counted := range w.end.Values {
-		own = w
+		own := w
 		own.members = slices.DeleteFunc(slices.Clone(w.members), func(i int) bool { return !slices.Contains(counted.Scopes, v.x(i).Scope) })
 		if own.n = len(v.operations(own.members)); own.n == 0 {
 			continue
@@ -131,12 +131,12 @@ func (v *view) overfull(w window) (own window, cs []change, found bool) {
 		for i, l := range w.later {
 			later[i] = countedTogether(l, counted.Scopes)
 		}
-		cs, _ = changes(v.in.Facts.Counters, countedTogether(w.start, counted.Scopes), countedTogether(w.end, counted.Scopes), later)
-		if slices.ContainsFunc(cs, func(c change) bool { return c.above(own.n) }) {
-			return own, cs, true
+		ofOwn, _ := changes(v.in.Facts.Counters, countedTogether(w.start, counted.Scopes), countedTogether(w.end, counted.Scopes), later)
+		if slices.ContainsFunc(ofOwn, func(c change) bool { return c.above(own.n) }) {
+			return own, ofOwn
 		}
 	}
-	return w, nil, false
+	return w, cs
 }
 
 // countedTogether is a reading with the counts of these scopes alone.
