@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -84,7 +85,7 @@ type tryout struct {
 	env            Env
 	opts           *tryOptions
 	file           string
-	text           []byte
+	files          []advice.File
 	again, keyless *scenarios.Scenario
 	rules          judge.Catalogue
 	catalogue      []*scenarios.Scenario
@@ -110,8 +111,12 @@ func newTryout(env Env, args []string, o *tryOptions) (*tryout, error) {
 		return nil, err
 	}
 	t := &tryout{env: env, opts: o, file: p.File, plan: p}
-	if t.text, err = os.ReadFile(p.File); err != nil {
-		return nil, usagef("", "cannot read the plan: %s", err)
+	for _, name := range append([]string{p.File}, p.Included...) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, usagef("", "cannot read the plan: %s", err)
+		}
+		t.files = append(t.files, advice.File{Name: name, Text: text})
 	}
 	if t.again, t.keyless, err = advice.Scripts(); err != nil {
 		return nil, err
@@ -182,11 +187,34 @@ func (t *tryout) parse(with []advice.Edit) (*plan.Plan, error) {
 	if len(with) == 0 {
 		return t.plan, nil
 	}
-	text, err := advice.Apply(t.text, with...)
+	files, err := advice.Apply(t.files, with...)
 	if err != nil {
 		return nil, err
 	}
-	return plan.ParseWith(t.file, text, t.env.LookupEnv, t.opts.run.overrides())
+	return t.decode(files, t.env.LookupEnv)
+}
+
+// decode decodes changed files of the plan, its own first.
+func (t *tryout) decode(files []advice.File, env func(string) (string, bool)) (*plan.Plan, error) {
+	changed := changedFiles{texts: map[string][]byte{}}
+	for _, f := range files[1:] {
+		changed.texts[f.Name] = f.Text
+	}
+	return plan.ParseFrom(changed, t.file, files[0].Text, env, t.opts.run.overrides())
+}
+
+// changedFiles are those on disk, some with other texts.
+type changedFiles struct {
+	plan.Disk
+	texts map[string][]byte
+}
+
+// Read implements plan.Files.
+func (c changedFiles) Read(path string, most int64) ([]byte, error) {
+	if text, ok := c.texts[path]; ok {
+		return text, nil
+	}
+	return c.Disk.Read(path, most)
 }
 
 // input is what advice about an endpoint is derived from.
@@ -195,7 +223,7 @@ func (t *tryout) input(one *tried) (advice.Input, error) {
 	if err != nil {
 		return advice.Input{}, err
 	}
-	in := advice.Input{Text: t.text, Plan: p, Lesson: &one.lesson, Assumed: one.assumed, Scenarios: t.catalogue, Parse: t.parseLoosely}
+	in := advice.Input{Files: t.files, Plan: p, Lesson: &one.lesson, Assumed: one.assumed, Scenarios: t.catalogue, Parse: t.parseLoosely}
 	for i := range p.Endpoints {
 		if p.Endpoints[i].Name == one.name {
 			in.Endpoint = &p.Endpoints[i]
@@ -206,15 +234,18 @@ func (t *tryout) input(one *tried) (advice.Input, error) {
 
 // parseLoosely decodes a changed plan in which variables may be named that are not set yet. Those that the plan names as it stands are set, or
 // have a default.
-func (t *tryout) parseLoosely(text []byte) (*plan.Plan, error) {
+func (t *tryout) parseLoosely(files []advice.File) (*plan.Plan, error) {
+	named := func(name string) bool {
+		return slices.ContainsFunc(t.files, func(f advice.File) bool { return bytes.Contains(f.Text, []byte("${"+name)) })
+	}
 	env := func(name string) (string, bool) {
 		value, set := t.env.LookupEnv(name)
-		if !set && !bytes.Contains(t.text, []byte("${"+name)) {
+		if !set && !named(name) {
 			return "not-set-yet", true
 		}
 		return value, set
 	}
-	return plan.ParseWith(t.file, text, env, t.opts.run.overrides())
+	return t.decode(files, env)
 }
 
 // pass tries some endpoints once, with what is taken as said of them.
@@ -242,6 +273,7 @@ func (t *tryout) pass(ctx context.Context, some []*tried, first bool) error {
 	j.onEndpoint = func(i int, ep *trace.Endpoint) {
 		l := judge.Lesson(judge.Tried{Again: t.again, Keyless: t.keyless, Rules: t.rules}, ep)
 		l.Requests = engine.Requests(ep)
+		l.Line = t.lineOf(some[i].name)
 		some[i].take(l)
 	}
 	if err := j.listen(t.env); err != nil {
@@ -257,6 +289,12 @@ func (t *tryout) pass(ctx context.Context, some []*tried, first bool) error {
 		return exitError(ExitInterrupted)
 	}
 	return nil
+}
+
+// lineOf is where the plan as it stands declares an endpoint; what is decoded with more in it has other lines.
+func (t *tryout) lineOf(endpoint string) int {
+	i := slices.IndexFunc(t.plan.Endpoints, func(e plan.Endpoint) bool { return e.Name == endpoint })
+	return t.plan.Endpoints[i].Pos.Line
 }
 
 // saysRequired reports whether plan or convention say whether a key is required.

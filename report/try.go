@@ -54,7 +54,7 @@ func (p *printer) lesson(t *Try, l *trace.Lesson) {
 	if !l.Learned.Sound || l.Unsound != nil {
 		verdict = trace.Inconclusive
 	}
-	p.hang(0, 2, p.of(verdict), symbol(verdict)+" ", p.bold, fmt.Sprintf("%s: %s (%s)", oneLine(l.Endpoint), oneLine(l.Request), placeIn(t, l.Line)))
+	p.hang(0, 2, p.of(verdict), symbol(verdict)+" ", p.bold, fmt.Sprintf("%s: %s (%s)", oneLine(l.Endpoint), oneLine(l.Request), placeIn(t, l)))
 	p.blank()
 	if l.Unsound != nil {
 		p.styled(2, "as it is", p.warn, l.Unsound.Detail)
@@ -73,11 +73,13 @@ func (p *printer) lesson(t *Try, l *trace.Lesson) {
 	p.planLines(t, l, l.Decide, "Decide, because no request can show it; values are examples or guesses")
 }
 
-func placeIn(t *Try, line int) string {
-	if line == 0 {
-		return t.Plan
+// placeIn is where the endpoint of a lesson is declared.
+func placeIn(t *Try, l *trace.Lesson) string {
+	file := oneLine(orElse(l.File, t.Plan))
+	if l.Line == 0 {
+		return file
 	}
-	return fmt.Sprintf("%s:%d", t.Plan, line)
+	return fmt.Sprintf("%s:%d", file, l.Line)
 }
 
 // taught says what a sound control and what was sent behind it taught.

@@ -50,17 +50,18 @@ func (p *printer) planLines(t *Try, l *trace.Lesson, lines []trace.PlanLine, hea
 
 // whereIn says where a line of plan belongs.
 func whereIn(t *Try, l *trace.Lesson, line *trace.PlanLine) string {
+	file := oneLine(orElse(line.File, t.Plan))
 	switch {
 	case line.Replaces > 0:
-		return fmt.Sprintf("In place of line %d of %s", line.Replaces, t.Plan)
+		return fmt.Sprintf("In place of line %d of %s", line.Replaces, file)
 	case line.Into > 0:
-		return fmt.Sprintf("Under line %d of %s", line.Into, t.Plan)
+		return fmt.Sprintf("Under line %d of %s", line.Into, file)
 	case line.Top:
-		return fmt.Sprintf("At the top level of %s", t.Plan)
+		return fmt.Sprintf("At the top level of %s", file)
 	case line.Braces:
-		return fmt.Sprintf("In the braces of endpoint '%s' (%s), with a comma", oneLine(l.Endpoint), placeIn(t, l.Line))
+		return fmt.Sprintf("In the braces of endpoint '%s' (%s), with a comma", oneLine(l.Endpoint), placeIn(t, l))
 	}
-	return fmt.Sprintf("In endpoint '%s' (%s)", oneLine(l.Endpoint), placeIn(t, l.Line))
+	return fmt.Sprintf("In endpoint '%s' (%s)", oneLine(l.Endpoint), placeIn(t, l))
 }
 
 func (p *printer) planLine(line *trace.PlanLine) {

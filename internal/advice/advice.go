@@ -37,8 +37,8 @@ func Scripts() (again, keyless *scenarios.Scenario, err error) {
 
 // Input is what advice is derived from. All must be set but Assumed.
 type Input struct {
-	// Text is the text of the plan's own file.
-	Text []byte
+	// Files are the plan's own file and those that it includes.
+	Files []File
 	// Plan is what it says, Assumed included; Endpoint is one of its endpoints.
 	Plan     *plan.Plan
 	Endpoint *plan.Endpoint
@@ -48,8 +48,8 @@ type Input struct {
 	Assumed []Assumption
 	// Scenarios are all that a run would send.
 	Scenarios []*scenarios.Scenario
-	// Parse decodes a changed text, with a value for every variable.
-	Parse func(text []byte) (*plan.Plan, error)
+	// Parse decodes changed files, with a value for every variable.
+	Parse func(files []File) (*plan.Plan, error)
 }
 
 // The kinds of assumptions.

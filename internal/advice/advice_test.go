@@ -48,10 +48,11 @@ func learned() *trace.Lesson {
 
 func adviceOn(t *testing.T, text string, l *trace.Lesson, assumed ...Assumption) Input {
 	t.Helper()
-	parse := func(text []byte) (*plan.Plan, error) {
-		return plan.ParseWith("plan.yaml", text, func(string) (string, bool) { return "not-set-yet", true }, plan.Overrides{})
+	parse := func(files []File) (*plan.Plan, error) {
+		return plan.ParseWith("plan.yaml", files[0].Text, func(string) (string, bool) { return "not-set-yet", true }, plan.Overrides{})
 	}
-	all := []byte(text)
+	own := []File{{"plan.yaml", []byte(text)}}
+	all := own
 	for _, a := range assumed {
 		var err error
 		if all, err = Apply(all, a.Edits...); err != nil {
@@ -66,7 +67,7 @@ func adviceOn(t *testing.T, text string, l *trace.Lesson, assumed ...Assumption)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Input{Text: []byte(text), Plan: p, Endpoint: &p.Endpoints[0], Lesson: l, Assumed: assumed, Scenarios: list, Parse: parse}
+	return Input{Files: own, Plan: p, Endpoint: &p.Endpoints[0], Lesson: l, Assumed: assumed, Scenarios: list, Parse: parse}
 }
 
 func texts(lines []trace.PlanLine) []string {
@@ -202,12 +203,12 @@ func TestAllLinesTogether(t *testing.T) {
 				edits = append(edits, Edit{"create order", line.With.Text})
 			}
 		}
-		out, err := Apply(in.Text, edits...)
+		out, err := Apply(in.Files, edits...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := in.Parse(out); err != nil {
-			t.Errorf("%v in\n%s", err, out)
+			t.Errorf("%v in\n%s", err, out[0].Text)
 		}
 	}
 }
@@ -273,7 +274,7 @@ func TestAssume(t *testing.T) {
 		a := Assume(in, nil)
 		if a != nil {
 			kind = a.Kind
-			text, err := Apply(in.Text, a.Edits...)
+			text, err := Apply(in.Files, a.Edits...)
 			if err == nil {
 				_, err = in.Parse(text)
 			}
@@ -286,6 +287,34 @@ func TestAssume(t *testing.T) {
 		}
 		if kind != tt.kind {
 			t.Errorf("%s: assumed %q, want %q: %s", tt.name, kind, tt.kind, tt.reason)
+		}
+	}
+}
+
+// TestCallersStay: what is proposed of callers leaves those that the plan has as they are, and shows nothing of their credentials.
+func TestCallersStay(t *testing.T) {
+	for _, tt := range []struct {
+		reason, callers string
+		want            []string
+	}{
+		{"nobody", "", []string{`callers: {alice: {headers: {Authorization: "Bearer ${ALICE_TOKEN}"}}, bob: {headers: {Authorization: "Bearer ${BOB_TOKEN}"}}}`}},
+		{"one", "callers:\n  bob: {headers: {Authorization: \"Bearer ${TOKEN}\"}}\n", []string{
+			`alice: {headers: {Authorization: "Bearer ${ALICE_TOKEN}"}}`,
+			`bob: {headers: {Authorization: "Bearer {{token}}"}, login: {request: POST /login, body: {user: bob}, capture: {token: $.token}}}`}},
+		{"one with a credential", "callers:\n  bob: {headers: {X-Api-Key: hush-1234}}\n", []string{`alice: {headers: {Authorization: "Bearer ${ALICE_TOKEN}"}}`}},
+	} {
+		_, decide := Lines(adviceOn(t, barePlan+tt.callers, learned()))
+		var got []string
+		for _, line := range decide {
+			if strings.Contains(line.Text, "headers: {Authorization") || strings.Contains(line.Text, "login") {
+				got = append(got, line.Text)
+			}
+			if strings.Contains(line.Text, "hush") {
+				t.Errorf("%s: shows %s", tt.reason, line.Text)
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %q", tt.reason, got)
 		}
 	}
 }

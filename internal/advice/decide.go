@@ -33,8 +33,8 @@ func (in Input) gaps(with []proposal) []gap {
 			edits = append(edits, w.edit)
 		}
 	}
-	if text, err := Apply(in.Text, edits...); err == nil {
-		if changed, err := in.Parse(text); err == nil {
+	if files, err := Apply(in.Files, edits...); err == nil {
+		if changed, err := in.Parse(files); err == nil {
 			if i := slices.IndexFunc(changed.Endpoints, func(e plan.Endpoint) bool { return e.Name == ep.Name }); i >= 0 {
 				p, ep = changed, &changed.Endpoints[i]
 			}
@@ -90,6 +90,10 @@ func (in Input) open(g gap) []proposal {
 		p.edit.Text, p.rank = "replicas: [http://127.0.0.1:8081, http://127.0.0.1:8082]", rankCostly
 	case field == "callers" && len(in.Plan.Callers) == 0 && strings.Contains(p.edit.Text, "login:"):
 		return nil // a log-in of nobody
+	case field == "callers":
+		if line, err := locatedIn(in.Files, p.edit); err == nil && !strings.HasPrefix(line.Text, "callers:") { // each in lines of its own
+			p.entry, _, _ = strings.Cut(line.Text, ":")
+		}
 	case field == "other_endpoint":
 		p.edit = Edit{in.Endpoint.Name, "other_endpoint: " + in.otherEndpoint()}
 	case field == "limits":

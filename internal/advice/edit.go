@@ -18,10 +18,55 @@ type Edit struct {
 	Text string
 }
 
-// Apply puts fields into the text of a plan. A mapping that is there already keeps what it says, and so does a list; what an edit says
-// of a value wins. Comments and layout are not kept: the result is for reading by the tool. It is an error when the text is no YAML, or
-// names no such endpoint.
-func Apply(text []byte, edits ...Edit) ([]byte, error) {
+// File is one of the files of a plan.
+type File struct {
+	// Name is its path as plan.Plan has it.
+	Name string
+	Text []byte
+}
+
+// Apply puts fields into the files of a plan, its own first: those of an endpoint where that is declared, others into the file that has the
+// field already, else into the plan's own. A mapping that is there already keeps what it says, and so does a list; what an edit says of a
+// value wins. Comments and layout are not kept: the result is for reading by the tool. It is an error when a text is no YAML, or no
+// file declares such an endpoint.
+func Apply(files []File, edits ...Edit) ([]File, error) {
+	out := slices.Clone(files)
+	for _, e := range edits {
+		f, err := home(out, e)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(out, func(o File) bool { return o.Name == f.Name })
+		if out[i].Text, err = apply(f.Text, e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// home is the file that an edit belongs in.
+func home(files []File, e Edit) (File, error) {
+	field, _, err := parsed(e.Text)
+	if err != nil {
+		return File{}, err
+	}
+	for _, f := range files {
+		var doc yaml.Node
+		if err := yaml.Load(f.Text, &doc); err != nil {
+			return File{}, fmt.Errorf("cannot read %s: %w", f.Name, err)
+		}
+		if around := place(&doc, e.Endpoint); around != nil && (e.Endpoint != "" || at(around, field) >= 0) {
+			return f, nil
+		}
+	}
+	if e.Endpoint != "" || len(files) == 0 {
+		return File{}, fmt.Errorf("expected endpoint %q in one of the plan's files, found it in none", e.Endpoint)
+	}
+	return files[0], nil
+}
+
+// apply is Apply for one text.
+func apply(text []byte, edits ...Edit) ([]byte, error) {
 	var doc yaml.Node
 	if err := yaml.Load(text, &doc); err != nil {
 		return nil, fmt.Errorf("cannot read the plan: %w", err)
@@ -33,7 +78,7 @@ func Apply(text []byte, edits ...Edit) ([]byte, error) {
 			return nil, err
 		}
 		if at == nil {
-			return nil, fmt.Errorf("expected endpoint %q in the plan's own file, found it elsewhere", e.Endpoint)
+			return nil, fmt.Errorf("expected endpoint %q in the text, found it not", e.Endpoint)
 		}
 		put(at, field, value)
 	}
@@ -142,7 +187,20 @@ func merged(old, value *yaml.Node) *yaml.Node {
 	return &out
 }
 
-// located is an edit as a line of plan, for the place where it belongs in the text.
+// locatedIn is an edit as a line of plan, for the place where it belongs in the files of the plan.
+func locatedIn(files []File, e Edit) (trace.PlanLine, error) {
+	f, err := home(files, e)
+	if err != nil {
+		return trace.PlanLine{}, err
+	}
+	line, err := located(f.Text, e)
+	if f.Name != files[0].Name {
+		line.File = f.Name
+	}
+	return line, err
+}
+
+// located is locatedIn for one text.
 func located(text []byte, e Edit) (trace.PlanLine, error) {
 	line := trace.PlanLine{Text: e.Text, Top: e.Endpoint == ""}
 	var doc yaml.Node
@@ -151,9 +209,11 @@ func located(text []byte, e Edit) (trace.PlanLine, error) {
 	}
 	around := place(&doc, e.Endpoint)
 	field, value, err := parsed(e.Text)
-	if err != nil || around == nil {
-		line.Indent = elsewhere
+	if err != nil {
 		return line, err
+	}
+	if around == nil {
+		return line, fmt.Errorf("expected endpoint %q in the text, found it not", e.Endpoint)
 	}
 	if len(around.Content) > 0 {
 		line.Indent = around.Content[0].Column - 1
@@ -162,6 +222,10 @@ func located(text []byte, e Edit) (trace.PlanLine, error) {
 	i := at(around, field)
 	if i < 0 {
 		return line, nil
+	}
+	for changesEntry(around.Content[i+1], value) {
+		around, field, value = around.Content[i+1], value.Content[0].Value, value.Content[1]
+		i, line.Indent = at(around, field), around.Content[0].Column-1
 	}
 	old := around.Content[i+1]
 	if adds(old, value) {
@@ -174,13 +238,16 @@ func located(text []byte, e Edit) (trace.PlanLine, error) {
 	return line, err
 }
 
-// elsewhere is the indentation of the fields of an endpoint in another file, as it is in most.
-const elsewhere = 4
-
 // adds reports whether a value is one new entry for a mapping that is written in lines.
 func adds(old, value *yaml.Node) bool {
 	return old.Kind == yaml.MappingNode && old.Style&yaml.FlowStyle == 0 && len(old.Content) > 0 &&
 		value.Kind == yaml.MappingNode && len(value.Content) == 2 && at(old, value.Content[0].Value) < 0
+}
+
+// changesEntry reports whether a value says more of one entry of a mapping that is written in lines, whose other entries stay as they are.
+func changesEntry(old, value *yaml.Node) bool {
+	return old.Kind == yaml.MappingNode && old.Style&yaml.FlowStyle == 0 &&
+		value.Kind == yaml.MappingNode && len(value.Content) == 2 && at(old, value.Content[0].Value) >= 0
 }
 
 // flow is a field with its value in one line.

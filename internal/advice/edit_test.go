@@ -1,10 +1,13 @@
 package advice
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
 	"go.yaml.in/yaml/v4"
+
+	"retrysafe/internal/trace"
 )
 
 const sample = `version: 1
@@ -34,8 +37,7 @@ func TestLocated(t *testing.T) {
 		{"one", "ignore: {json: [$.b], headers: [X]}", "ignore: {json: [$.a, $.b], headers: [X]}", 4, 9, 0, false, "lists and mappings keep what they have"},
 		{"", "limits: {count: 9s, wait: 1s}", "limits: {count: 9s, wait: 1s}", 0, 3, 0, false, "a value is replaced"},
 		{"", "counters: {mails: {exec: [x]}}", "mails: {exec: [x]}", 2, 0, 4, false, "an entry goes into a mapping in lines, which keeps its comments"},
-		{"", "counters: {orders: {value: $.m}}", `counters: {orders: {http: "GET /n", value: $.m}}`, 0, 4, 0, false, "an entry that is there is not added again"},
-		{"three", "settle: 1s", "settle: 1s", 4, 0, 0, false, "in another file"},
+		{"", "counters: {orders: {value: $.m}}", `orders: {http: "GET /n", value: $.m}`, 2, 5, 0, false, "an entry that is there is not added again, and the others stay"},
 	}
 	for _, tt := range tests {
 		got, err := located([]byte(sample), Edit{tt.endpoint, tt.text})
@@ -50,7 +52,7 @@ func TestLocated(t *testing.T) {
 }
 
 func TestApply(t *testing.T) {
-	out, err := Apply([]byte(sample), Edit{"one", "ignore: {json: [$.b]}"}, Edit{"two", "required: true"}, Edit{"", "limits: {wait: 9s}"})
+	out, err := apply([]byte(sample), Edit{"one", "ignore: {json: [$.b]}"}, Edit{"two", "required: true"}, Edit{"", "limits: {wait: 9s}"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,9 +64,41 @@ func TestApply(t *testing.T) {
 	for _, tt := range []struct{ plan, endpoint, text string }{
 		{sample, "three", "a: b"}, {sample, "one", "a: b\nc: d"}, {sample, "one", "["}, {"[", "one", "a: b"}, {"- 1\n", "", "a: b"}, {"endpoints: 1\n", "one", "a: b"},
 	} {
-		if out, err := Apply([]byte(tt.plan), Edit{tt.endpoint, tt.text}); err == nil {
+		if out, err := apply([]byte(tt.plan), Edit{tt.endpoint, tt.text}); err == nil {
 			t.Errorf("%q into %q of %q gave\n%s", tt.text, tt.endpoint, tt.plan, out)
 		}
+	}
+}
+
+// TestFiles: a field goes into the file that declares its endpoint or has it already, and the line says which.
+func TestFiles(t *testing.T) {
+	files := []File{
+		{"main.yaml", []byte("version: 1\ninclude: [part.yaml]\nendpoints:\n  - {name: one, request: POST /one}\n")},
+		{"part.yaml", []byte("# ours\ncallers:\n    me: {headers: {A: b}}\nendpoints:\n- name: two\n  request: POST /two\n  settle: 1s\n")},
+	}
+	for _, tt := range []struct {
+		reason   string
+		edit     Edit
+		want     trace.PlanLine
+		in       int
+		contains string
+	}{
+		{"an endpoint of the plan's own file", Edit{"one", "required: true"}, trace.PlanLine{Text: "required: true", Indent: 5, Braces: true}, 0, "required: true"},
+		{"an endpoint of an included file", Edit{"two", "required: true"}, trace.PlanLine{Text: "required: true", File: "part.yaml", Indent: 2}, 1, "required: true"},
+		{"a field that stands there", Edit{"two", "settle: 2s"}, trace.PlanLine{Text: "settle: 2s", File: "part.yaml", Indent: 2, Replaces: 7}, 1, "settle: 2s"},
+		{"a field of no file", Edit{"", "hooks: {a: {exec: [b]}}"}, trace.PlanLine{Text: "hooks: {a: {exec: [b]}}", Top: true}, 0, "hooks:"},
+		{"callers beside those of an included file", Edit{"", "callers: {bob: {cert: x}}"}, trace.PlanLine{Text: "bob: {cert: x}", File: "part.yaml", Top: true, Indent: 4, Into: 2}, 1, "bob: {cert: x}"},
+	} {
+		if got, err := locatedIn(files, tt.edit); err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: got %+v, %v", tt.reason, got, err)
+		}
+		out, err := Apply(files, tt.edit)
+		if err != nil || !strings.Contains(string(out[tt.in].Text), tt.contains) || string(out[1-tt.in].Text) != string(files[1-tt.in].Text) {
+			t.Errorf("%s: got %s, %v", tt.reason, out, err)
+		}
+	}
+	if _, err := Apply(files, Edit{"three", "a: b"}); err == nil {
+		t.Error("an endpoint of no file got a field")
 	}
 }
 
@@ -81,7 +115,7 @@ func FuzzEdit(f *testing.F) {
 		if err == nil && strings.Contains(line.Text, "\n") && line.Text != text {
 			t.Errorf("more than a line: %q", line.Text)
 		}
-		out, err := Apply([]byte(plan), Edit{endpoint, text})
+		out, err := apply([]byte(plan), Edit{endpoint, text})
 		if err != nil {
 			return
 		}

@@ -19,7 +19,9 @@ import (
 type proposal struct {
 	edit Edit
 	// with is a second field, of the endpoint; empty for none.
-	with    string
+	with string
+	// entry is the entry of the field that it is about, where the others stay as they are; empty for all of the field.
+	entry   string
 	why     string
 	guess   bool
 	all     bool
@@ -38,7 +40,8 @@ const (
 )
 
 // Lines are the lines that a plan should have: those that follow from what was seen, and those to decide on. What every scenario needs
-// comes first, then what a run would judge wrongly without, then what enables most. A line with which the plan would be wrong is left out.
+// comes first, then what a run would judge wrongly without, then what enables most. A line with which the plan would be wrong, or that would show
+// a credential of it, is left out.
 func Lines(in Input) (paste, decide []trace.PlanLine) {
 	seen, guesses := in.seen(), in.guesses()
 	gaps := in.gaps(seen)
@@ -60,9 +63,9 @@ func (p proposal) field() string {
 	return name
 }
 
-// sameField reports whether two proposals are about one field: written down twice, it would be a mistake.
+// sameField reports whether two proposals are about one field, or one entry of it: written down twice, it would be a mistake.
 func (p proposal) sameField(other proposal) bool {
-	return p.edit.Endpoint == other.edit.Endpoint && p.field() == other.field()
+	return p.edit.Endpoint == other.edit.Endpoint && p.field() == other.field() && p.entry == other.entry
 }
 
 // joined puts proposals about one field together. A place of its own in an endpoint goes with the first of them only.
@@ -96,13 +99,16 @@ func (in Input) lines(proposals []proposal) []trace.PlanLine {
 		if !in.valid(p) {
 			continue
 		}
-		line, err := located(in.Text, p.edit)
+		line, err := locatedIn(in.Files, p.edit)
 		if err != nil {
 			continue // not reached: what is valid can be located
 		}
+		if in.shows(line.Text) {
+			continue
+		}
 		line.Why, line.Guess, line.AllOf, line.Enables = p.why, p.guess, p.all, p.enables
 		if p.with != "" {
-			with, err := located(in.Text, Edit{in.Endpoint.Name, p.with})
+			with, err := locatedIn(in.Files, Edit{in.Endpoint.Name, p.with})
 			if err != nil {
 				continue // not reached, as above
 			}
@@ -113,15 +119,23 @@ func (in Input) lines(proposals []proposal) []trace.PlanLine {
 	return out
 }
 
+// shows reports whether a line repeats a credential that stands in the plan, beside what it changes.
+func (in Input) shows(text string) bool {
+	stands := func(secret string) bool {
+		return slices.ContainsFunc(in.Files, func(f File) bool { return strings.Contains(string(f.Text), secret) })
+	}
+	return slices.ContainsFunc(in.Plan.Secrets, func(secret string) bool { return strings.Contains(text, secret) && stands(secret) })
+}
+
 // valid reports whether the plan can be decoded with a proposal in it.
 func (in Input) valid(p proposal) bool {
 	edits := []Edit{p.edit}
 	if p.with != "" {
 		edits = append(edits, Edit{in.Endpoint.Name, p.with})
 	}
-	text, err := Apply(in.Text, edits...)
+	files, err := Apply(in.Files, edits...)
 	if err == nil {
-		_, err = in.Parse(text)
+		_, err = in.Parse(files)
 	}
 	return err == nil
 }

@@ -22,7 +22,7 @@ const bodyShown = 2000
 // Lesson concludes from the record of a try what it taught about an endpoint. The labels of Tried.Again must be "first" and "again", the
 // one of Tried.Keyless "keyless". Assumed, Unsound, Requests, Removed and the lines of plan are left to the caller.
 func Lesson(t Tried, ep *trace.Endpoint) trace.Lesson {
-	l := trace.Lesson{Endpoint: ep.Name, Request: ep.Request, Kind: ep.Kind, Line: ep.Line, Exchanges: exchangesOf(ep)}
+	l := trace.Lesson{Endpoint: ep.Name, Request: ep.Request, Kind: ep.Kind, File: ep.File, Line: ep.Line, Exchanges: exchangesOf(ep)}
 	if ep.Control == nil || len(ep.Control.Rounds) == 0 {
 		l.Learned.Reason = &trace.Reason{Code: trace.ControlUnsound, Detail: "the first request was not sent"}
 		return l

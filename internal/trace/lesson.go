@@ -3,10 +3,12 @@ package trace
 // Lesson is what a try taught about one endpoint: two uncontested first requests (the control), another one sent
 // twice, and one without a key. It says what was seen, and what a plan should say because of it.
 type Lesson struct {
-	// Endpoint is the name in the plan, Request its method and path, Kind create, method or webhook, Line where the plan declares it.
+	// Endpoint is the name in the plan, Request its method and path, Kind create, method or webhook, Line where the plan declares it. File
+	// is the included file that Line is of; empty for the plan's own.
 	Endpoint string `json:"endpoint"`
 	Request  string `json:"request"`
 	Kind     string `json:"kind"`
+	File     string `json:"file,omitempty"`
 	Line     int    `json:"line,omitempty"`
 	// Assumed are lines that the plan lacks and that were taken as said, because without them nothing could be learned; they are among
 	// Paste. Nil: none.
@@ -104,7 +106,9 @@ type Keyless struct {
 type PlanLine struct {
 	// Text is one field with its value, in one line of YAML.
 	Text string `json:"text"`
-	// Top is true for a line of the plan's top level; else it belongs in the endpoint.
+	// File is the included file that it belongs in, and that Replaces and Into are lines of; empty for the plan's own.
+	File string `json:"file,omitempty"`
+	// Top is true for a line of the file's top level; else it belongs in the endpoint.
 	Top bool `json:"top,omitempty"`
 	// Replaces is the line of the plan at which the field stands already: Text says all that it says, and takes its place. 0: it is new.
 	Replaces int `json:"replaces,omitempty"`
