@@ -39,6 +39,9 @@ func TestCutOff(t *testing.T) {
 		{"twice", s, rounds{round(closed, answered), round(closed, answered)}, trace.Inconclusive, trace.CutOff, cutOffRounds, "twice may be an accident"},
 		{"all but once", s, rounds{round(closed, answered), round(closed, answered), round(closed, answered), round(answered, answered)},
 			trace.Inconclusive, trace.CutOff, cutOffRounds, "it can be answered"},
+		{"overtaken once", s, rounds{round(closed, answered), round(answered, closed), round(closed, answered), round(closed, answered)},
+			trace.Fail, "", cutOffRounds, "another copy in its place"},
+		{"overtaken, so far", s, rounds{round(closed, answered), round(answered, closed), round(closed, answered)}, trace.Inconclusive, trace.CutOff, cutOffRounds + 1, "once more"},
 		{"another one", s, rounds{round(answered, closed), round(answered, closed), round(answered, closed)}, trace.Inconclusive, trace.CutOff, cutOffRounds,
 			"nothing is expected of that one"},
 		{"nothing answered", bare, rounds{alone(closed), alone(closed), alone(closed)}, trace.Inconclusive, trace.CutOff, cutOffRounds, "the server may be gone"},
@@ -53,7 +56,7 @@ func TestCutOff(t *testing.T) {
 			in.Case.Trace = append(in.Case.Trace, recorded)
 		}
 		got := Case(in)
-		if got.Verdict != tt.want || got.Reason != tt.code || got.Verdict == trace.Fail && (got.Findings[0].Rule != "server-error-on-retry" || got.Findings[0].Seen != len(tt.rounds)) {
+		if got.Verdict != tt.want || got.Reason != tt.code || got.Verdict == trace.Fail && (got.Findings[0].Rule != "server-error-on-retry" || got.Findings[0].Seen != cutOffRounds) {
 			t.Errorf("%s, %s: got %s %s (%s) %+v", tt.name, tt.reason, got.Verdict, got.Reason, got.Detail, got.Findings)
 		}
 		if least := LeastRounds(in); least != tt.least {
