@@ -120,7 +120,7 @@ func (rd *round) look(ctx context.Context, name string) {
 		return
 	}
 	r.Polls++
-	if same(r.Values, found) && slices.Equal(r.States, states) {
+	if same(r.Values, found) && slices.EqualFunc(r.States, states, sameState) {
 		r.Still += now - r.At
 	} else {
 		r.Still = 0
@@ -161,6 +161,13 @@ func same(a, b []trace.Value) bool {
 		}
 	}
 	return true
+}
+
+// sameState compares two readings of a state. An answer that says when it was made is as still as one that does not: many that say "not
+// found" do.
+func sameState(a, b trace.StateValue) bool {
+	a.Value, b.Value = trace.WithoutMoments(a.Value), trace.WithoutMoments(b.Value)
+	return a == b
 }
 
 // reached reports whether every counter has risen by as many effects as the script expects until the

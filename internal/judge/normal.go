@@ -94,10 +94,6 @@ func isIdentity(path string) bool {
 var identityName = regexp.MustCompile(`(^|[^A-Za-z0-9])(id|ID|Id|uuid|guid|no|nr|ref|key|self|location|slug|code)'?\]?(\[\d+\])*$` +
 	`|[a-z0-9](Id|ID|Uuid|UUID|Guid|No|Nr|Ref|Key|Code)'?\]?(\[\d+\])*$|(?i)(number|reference)'?\]?(\[\d+\])*$`)
 
-// momentsInText finds dates with a time of day within text: RFC 3339 and the like, and HTTP dates.
-var momentsInText = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|[+-]\d\d:?\d\d))?` +
-	`|(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT|\d{1,2}:\d\d:\d\d(\.\d+)?( ?[AP]M)?`)
-
 // echo is a value that the request carried and the answer may repeat.
 type echo struct {
 	text string
@@ -188,7 +184,7 @@ func leafText(v *value, echoes []echo) string {
 
 // plainText is a body that is no JSON, without echoes and moments.
 func plainText(s string, echoes []echo) string {
-	return momentsInText.ReplaceAllString(withoutEchoes(s, echoes), "{time}")
+	return trace.WithoutMoments(withoutEchoes(s, echoes))
 }
 
 // words are the parts of a body that is no JSON, without echoes and moments; nil for one that is too long to be
