@@ -82,13 +82,14 @@ func (o *tryOptions) flags(c *cobra.Command) {
 
 // tryout is a plan being tried.
 type tryout struct {
-	env            Env
-	opts           *tryOptions
-	file           string
-	files          []advice.File
-	again, keyless *scenarios.Scenario
-	rules          judge.Catalogue
-	catalogue      []*scenarios.Scenario
+	env       Env
+	opts      *tryOptions
+	file      string
+	files     []advice.File
+	again     []*scenarios.Scenario
+	keyless   *scenarios.Scenario
+	rules     judge.Catalogue
+	catalogue []*scenarios.Scenario
 	// plan is the plan as it stands.
 	plan *plan.Plan
 	// tried are the endpoints in the order of the plan.
@@ -260,8 +261,8 @@ func (t *tryout) pass(ctx context.Context, some []*tried, first bool) error {
 	if err != nil {
 		return err
 	}
-	j.scenarios = []*scenarios.Scenario{t.again, t.keyless}
-	j.wanted = func(endpoint, scenario string) bool { return scenario == t.again.ID || !saysRequired(p, endpoint) }
+	j.scenarios = append(slices.Clone(t.again), t.keyless)
+	j.wanted = func(endpoint, scenario string) bool { return scenario != t.keyless.ID || !saysRequired(p, endpoint) }
 	j.endpoints = nil
 	for _, one := range some {
 		for i := range p.Endpoints {

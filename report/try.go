@@ -94,7 +94,7 @@ func (p *printer) taught(t *Try, l *trace.Lesson) {
 	}
 	if a := l.Again; a != nil {
 		style := p.plain
-		if a.Outcome != trace.AgainSame {
+		if a.Outcome != trace.AgainSame && a.Outcome != trace.AgainAllowed {
 			style = p.warn
 		}
 		p.styled(2, "again", style, againText(l.Kind, a))
@@ -266,6 +266,8 @@ func againText(kind string, a *trace.Again) string {
 	switch a.Outcome {
 	case trace.AgainSame:
 		return "the same answer, " + status + effectsText(a) + differs
+	case trace.AgainAllowed:
+		return "another answer, " + status + effectsText(a) + ", as the repeat of such a request may get"
 	case trace.AgainDiffers:
 		return "another answer, " + status + effectsText(a) + ": " + orElse(strings.Join(a.Changed, ", "), "its status") + " differ from the first one" + differs
 	case trace.AgainRefused:
@@ -280,7 +282,7 @@ func againText(kind string, a *trace.Again) string {
 	return "no answer that shows anything: " + limit(strings.TrimSpace(strings.TrimPrefix(status, "-")+" "+answer(&a.Answer)), longValue)
 }
 
-// effectsText says what both requests together did to the counters.
+// effectsText says what both requests together did to the counters, and which states the second one left alone.
 func effectsText(a *trace.Again) string {
 	var parts []string
 	for _, c := range a.Counters {
@@ -288,10 +290,14 @@ func effectsText(a *trace.Again) string {
 			parts = append(parts, fmt.Sprintf("%s rose by %d", oneLine(c.Counter), c.By))
 		}
 	}
-	if len(parts) == 0 {
-		return ""
+	text := ""
+	if len(parts) > 0 {
+		text = "; for both requests " + strings.Join(parts, ", ")
 	}
-	return "; for both requests " + strings.Join(parts, ", ")
+	if len(a.Unchanged) > 0 {
+		text += "; the second one left " + oneLine(strings.Join(a.Unchanged, ", ")) + " as the first one had made it"
+	}
+	return text
 }
 
 func keylessText(k *trace.Keyless) string {

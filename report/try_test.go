@@ -90,6 +90,8 @@ func TestTryOutcomes(t *testing.T) {
 		{trace.Again{Outcome: trace.AgainDiffers, Changed: []string{"$.qty"}}, "create", "another answer, 201: $.qty differ from the first one"},
 		{trace.Again{Outcome: trace.AgainDiffers}, "create", "its status differ"},
 		{trace.Again{Outcome: trace.AgainRefused}, "create", "refused with 201"},
+		{trace.Again{Outcome: trace.AgainAllowed, Unchanged: []string{"order"}}, "method",
+			"another answer, 201; the second one left order as the first one had made it, as the repeat of such a request may get"},
 		{trace.Again{Outcome: trace.AgainUnknown}, "create", "no answer that shows anything"},
 		{trace.Again{Outcome: trace.AgainDiffers, Findings: []trace.Finding{{Rule: "body-not-replayed", Message: "m"}}}, "webhook", "--scenario 'webhook-redelivery'"},
 	} {

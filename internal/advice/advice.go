@@ -13,12 +13,12 @@ import (
 	"retrysafe/scenarios"
 )
 
-//go:embed again.yaml keyless.yaml
+//go:embed again.yaml again-method.yaml again-delete.yaml keyless.yaml
 var scripts embed.FS
 
-// Scripts are what a try sends beside the control: the same request again, and one without its key. An error is a mistake in an embedded
-// file.
-func Scripts() (again, keyless *scenarios.Scenario, err error) {
+// Scripts are what a try sends beside the control: the same request again, by one script for each sort of endpoint, and one without its key.
+// An error is a mistake in an embedded file.
+func Scripts() (again []*scenarios.Scenario, keyless *scenarios.Scenario, err error) {
 	read := func(file string) *scenarios.Scenario {
 		text, failed := scripts.ReadFile(file)
 		if failed == nil && err == nil {
@@ -32,7 +32,7 @@ func Scripts() (again, keyless *scenarios.Scenario, err error) {
 		}
 		return nil
 	}
-	return read("again.yaml"), read("keyless.yaml"), err
+	return []*scenarios.Scenario{read("again.yaml"), read("again-method.yaml"), read("again-delete.yaml")}, read("keyless.yaml"), err
 }
 
 // Input is what advice is derived from. All must be set but Assumed.

@@ -16,8 +16,48 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Requests() != 2 || keyless.Requests() != 1 || again.Rounds != 1 || keyless.Rounds != 1 {
-		t.Errorf("%d and %d requests in %d and %d rounds, want 2 and 1 in one each", again.Requests(), keyless.Requests(), again.Rounds, keyless.Rounds)
+	for _, s := range again {
+		if s.Requests() != 2 || s.Rounds != 1 {
+			t.Errorf("%s: %d requests in %d rounds, want 2 in one", s.ID, s.Requests(), s.Rounds)
+		}
+	}
+	if keyless.Requests() != 1 || keyless.Rounds != 1 {
+		t.Errorf("%d requests in %d rounds, want 1 in one", keyless.Requests(), keyless.Rounds)
+	}
+}
+
+// TestScriptsExpectWhatARunDoes: a try judges the repeat of a method as the scenario for it does, which alone knows what such an endpoint may answer.
+func TestScriptsExpectWhatARunDoes(t *testing.T) {
+	again, _, err := Scripts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := scenarios.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	expectations := func(s *scenarios.Scenario) string {
+		_, text, _ := strings.Cut(s.Text, "assume:\n")
+		return text
+	}
+	compared := 0
+	for _, run := range list {
+		if !slices.Equal(run.Kinds, []string{"method"}) {
+			continue
+		}
+		i := slices.IndexFunc(again, func(s *scenarios.Scenario) bool {
+			return slices.Equal(s.Kinds, run.Kinds) && slices.Equal(s.Methods, run.Methods)
+		})
+		if i < 0 {
+			t.Errorf("no script for what %s repeats", run.ID)
+			continue
+		}
+		if compared++; expectations(again[i]) != expectations(run) || expectations(run) == "" {
+			t.Errorf("%s: got\n%swant\n%s", run.ID, expectations(again[i]), expectations(run))
+		}
+	}
+	if compared != 2 {
+		t.Errorf("%d scenarios for methods, expected 2", compared)
 	}
 }
 

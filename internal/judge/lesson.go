@@ -9,18 +9,19 @@ import (
 	"retrysafe/scenarios"
 )
 
-// Tried are the scripts of a try, by what they show: the same request again, and a request without its key. Their cases are among
-// those of the endpoint; a case that is not there, or was stopped, teaches nothing.
+// Tried are the scripts of a try, by what they show: the same request again, by the sort of endpoint, and a request without its key. Their
+// cases are among those of the endpoint; a case that is not there, or was stopped, teaches nothing.
 type Tried struct {
-	Again, Keyless *scenarios.Scenario
-	Rules          Catalogue
+	Again   []*scenarios.Scenario
+	Keyless *scenarios.Scenario
+	Rules   Catalogue
 }
 
 // bodyShown is how many bytes of a body a lesson repeats: half a screen.
 const bodyShown = 2000
 
-// Lesson concludes from the record of a try what it taught about an endpoint. The labels of Tried.Again must be "first" and "again", the
-// one of Tried.Keyless "keyless". Assumed, Unsound, Requests, Removed and the lines of plan are left to the caller.
+// Lesson concludes from the record of a try what it taught about an endpoint. The labels of each of Tried.Again must be "first" and "again",
+// the one of Tried.Keyless "keyless". Assumed, Unsound, Requests, Removed and the lines of plan are left to the caller.
 func Lesson(t Tried, ep *trace.Endpoint) trace.Lesson {
 	l := trace.Lesson{Endpoint: ep.Name, Request: ep.Request, Kind: ep.Kind, File: ep.File, Line: ep.Line, Exchanges: exchangesOf(ep)}
 	if ep.Control == nil || len(ep.Control.Rounds) == 0 {
@@ -47,13 +48,17 @@ func Lesson(t Tried, ep *trace.Endpoint) trace.Lesson {
 		if len(k.Trace) == 0 || !c.Learned.Sound {
 			continue
 		}
-		switch k.Scenario {
-		case t.Again.ID:
-			in := Input{Scenario: t.Again, Facts: ep.Facts, Control: c, Case: k, Rules: t.Rules}
-			l.Again = repetition(newView(&in, c.Learned, &k.Trace[len(k.Trace)-1]), k)
-		case t.Keyless.ID:
-			in := Input{Scenario: t.Keyless, Facts: ep.Facts, Control: c, Case: k, Rules: t.Rules}
-			l.Keyless = keylessOf(newView(&in, c.Learned, &k.Trace[len(k.Trace)-1]))
+		in := Input{Facts: ep.Facts, Control: c, Case: k, Rules: t.Rules}
+		last := &k.Trace[len(k.Trace)-1]
+		if k.Scenario == t.Keyless.ID {
+			in.Scenario = t.Keyless
+			l.Keyless = keylessOf(newView(&in, c.Learned, last))
+		}
+		for _, s := range t.Again {
+			if k.Scenario == s.ID {
+				in.Scenario = s
+				l.Again = repetition(newView(&in, c.Learned, last), k)
+			}
 		}
 	}
 	return l
@@ -148,18 +153,35 @@ func repetition(v *view, c *trace.Case) *trace.Again {
 		return nil
 	}
 	ref, i := first[0], second[0]
+	unchanged := slices.IndexFunc(v.in.Scenario.Expect, func(e scenarios.Expectation) bool { return e.Unchanged != nil })
 	out := &trace.Again{Outcome: trace.AgainUnknown, Answer: *v.x(i), Counters: risen(v.in.Facts, v.round), Findings: c.Findings}
 	switch {
 	case v.class[ref] != trace.ClassSuccess:
 	case v.class[i] == trace.ClassRefused:
 		out.Outcome = trace.AgainRefused
 	case v.class[i] != trace.ClassSuccess:
-	case v.roseTwice(out.Counters) || v.otherCreation(ref, i) && !v.roseOnce(out.Counters):
+	case v.roseTwice(out.Counters) || unchanged < 0 && v.otherCreation(ref, i) && !v.roseOnce(out.Counters):
 		out.Outcome = trace.AgainAnother
 	default:
 		v.compareAgain(ref, i, out)
 	}
+	if unchanged >= 0 {
+		byEffects(&v.in.Scenario.Expect[unchanged], c, out, v.in.Facts.States)
+	}
 	return out
+}
+
+// byEffects reads a repeat that is judged by what it changes, as that of a method is: it may have any answer that breaks no rule.
+func byEffects(unchanged *scenarios.Expectation, c *trace.Case, out *trace.Again, states []string) {
+	if c.Verdict == trace.Pass {
+		out.Unchanged = states
+	}
+	switch {
+	case slices.ContainsFunc(c.Findings, func(f trace.Finding) bool { return f.Rule == unchanged.Rule }):
+		out.Outcome = trace.AgainAnother
+	case len(c.Findings) == 0 && slices.Contains([]string{trace.AgainRefused, trace.AgainDiffers}, out.Outcome):
+		out.Outcome = trace.AgainAllowed
+	}
 }
 
 // roseTwice reports whether a counter rose by more than one effect.

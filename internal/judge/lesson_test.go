@@ -19,8 +19,10 @@ func triedScripts(t *testing.T) Tried {
 		return s
 	}
 	return Tried{
-		Again: parse("id: again\ntitle: t\nabout: a\nrounds: 1\nsteps: [{send: {key: A, as: first}}, {send: {key: A, until: final, as: again}}]\n" +
+		Again: []*scenarios.Scenario{parse("id: again\ntitle: t\nabout: a\nrounds: 1\nsteps: [{send: {key: A, as: first}}, {send: {key: A, until: final, as: again}}]\n" +
 			"expect: [{created: 1, rule: key-ignored}, {same: [first, again]}]\n"),
+			parse("id: repeat\ntitle: t\nabout: a\nrounds: 1\nsteps: [{send: {key: none, as: first}}, {count: once}, {send: {key: none, as: again}}]\n" +
+				"expect: [{unchanged: {since: once}, rule: method-not-idempotent}, {never: failed, of: [again], rule: retry-of-delete-fails}]\n")},
 		Keyless: parse("id: keyless\ntitle: t\nabout: a\nrounds: 1\nsteps: [{send: {key: none, as: keyless}}]\nexpect: [{never: failed, of: [keyless], rule: bad-key-crashes}]\n"),
 		Rules:   catalogue(t),
 	}
@@ -69,7 +71,7 @@ func TestLessonAgain(t *testing.T) {
 			if !ep.Control.Learned.Sound {
 				t.Fatalf("control: %+v", ep.Control.Learned.Reason)
 			}
-			round := record(tried.Again, 3).send("first", tt.first).send("again", tt.again).read(trace.ReadingAfter, tt.rose, tt.rose).round
+			round := record(tried.Again[0], 3).send("first", tt.first).send("again", tt.again).read(trace.ReadingAfter, tt.rose, tt.rose).round
 			ep.Cases = []trace.Case{{Scenario: "again", Trace: []trace.Round{round}}}
 			l := Lesson(tried, ep)
 			if l.Again == nil {
@@ -160,5 +162,47 @@ func TestLessonWork(t *testing.T) {
 		if l.Work == nil || path != tt.path || value != tt.value {
 			t.Errorf("%s: work %+v, done %+v", tt.body, l.Work, l.WorkDone)
 		}
+	}
+}
+
+// TestLessonOfAMethod: the repeat of a method is read by what it changes. "Already gone" is a fine answer to it.
+func TestLessonOfAMethod(t *testing.T) {
+	found := func(rule string) trace.Result {
+		return trace.Result{Verdict: trace.Fail, Findings: []trace.Finding{{Rule: rule}}}
+	}
+	pass := trace.Result{Verdict: trace.Pass}
+	tests := []struct {
+		name         string
+		first, again answer
+		judged       trace.Result
+		outcome      string
+		unchanged    int
+		reason       string
+	}{
+		{"gone", reply(204, ""), reply(404, `{"e":"no such order"}`), pass, trace.AgainAllowed, 1, "what repeated-delete passes"},
+		{"gone, and nobody looked", reply(204, ""), reply(404, `{"e":"no such order"}`), trace.Result{Verdict: trace.Inconclusive}, trace.AgainAllowed, 0, "an answer that breaks no rule"},
+		{"the same", reply(204, ""), reply(204, ""), pass, trace.AgainSame, 1, "no other answer"},
+		{"another body", order(3), reply(201, `{"id":"ord_3","qty":2}`, "Location: /orders/ord_3"), pass, trace.AgainAllowed, 1, "a method is no replay"},
+		{"names another thing", order(3), order(4), pass, trace.AgainAllowed, 1, "what names a creation may be a time of the last change"},
+		{"the same answer, and more happened", order(3), order(3), found("method-not-idempotent"), trace.AgainAnother, 0, "the state tells"},
+		{"an error", reply(204, ""), reply(500, ""), found("retry-of-delete-fails"), trace.AgainUnknown, 0, "no answer of the endpoint"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tried := triedScripts(t)
+			f := facts()
+			f.Counters, f.States = nil, []string{"order"}
+			ep := &trace.Endpoint{Name: "cancel order", Kind: "method", Facts: f, Control: twice(t, order(1), order(2))}
+			ep.Control.Learned = Learn(ep.Facts, ep.Control)
+			if !ep.Control.Learned.Sound {
+				t.Fatalf("control: %+v", ep.Control.Learned.Reason)
+			}
+			round := record(tried.Again[1], 3).send("first", tt.first).read("once", 0, 0).send("again", tt.again).read(trace.ReadingAfter, 0, 0).round
+			ep.Cases = []trace.Case{{Scenario: "repeat", Result: tt.judged, Trace: []trace.Round{round}}}
+			l := Lesson(tried, ep)
+			if l.Again == nil || l.Again.Outcome != tt.outcome || len(l.Again.Unchanged) != tt.unchanged {
+				t.Errorf("%s: got %+v, want %s", tt.reason, l.Again, tt.outcome)
+			}
+		})
 	}
 }

@@ -72,6 +72,8 @@ const (
 	AgainAnother = "another"
 	// AgainRefused: it was refused.
 	AgainRefused = "refused"
+	// AgainAllowed: it got another answer, as a method may give to its repeat, such as 404 where a DELETE was sent before.
+	AgainAllowed = "allowed"
 	// AgainUnknown: it got no answer of the endpoint.
 	AgainUnknown = "unknown"
 )
@@ -90,6 +92,9 @@ type Again struct {
 	VolatileHeaders []string `json:"volatile_headers,omitempty"`
 	// Changed are places and headers that differ though first answers agree there, or that name what was made: hardly by design.
 	Changed []string `json:"changed,omitempty"`
+	// Unchanged are the states that were read before and after it and did not change, in the order of the plan. Nil where it did, or none
+	// was read.
+	Unchanged []string `json:"unchanged,omitempty"`
 	// Findings are the rules that it breaks, as a run would say; nil when it breaks none.
 	Findings []Finding `json:"findings,omitempty"`
 }
