@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"retrysafe/internal/advice"
 	"retrysafe/internal/baseline"
 	"retrysafe/internal/engine"
 	"retrysafe/internal/fire"
@@ -141,6 +142,9 @@ func (j *job) input(s *scenarios.Scenario, ep *trace.Endpoint, c *trace.Case) ju
 func (j *job) judge(ep *trace.Endpoint, c *trace.Case) {
 	for _, s := range j.scenarios {
 		if s.ID == c.Scenario {
+			if c.Stop != nil {
+				c.Stop.Enable = advice.InPlan(j.plan, c.Stop.Enable)
+			}
 			c.Result = judge.Case(j.input(s, ep, c))
 			if j.asFlag != nil {
 				c.Enable = j.asFlag(c.Enable)

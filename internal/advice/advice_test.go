@@ -339,14 +339,21 @@ func TestCallersStay(t *testing.T) {
 	}{
 		{"nobody", "", []string{`callers: {alice: {headers: {Authorization: "Bearer ${ALICE_TOKEN}"}}, bob: {headers: {Authorization: "Bearer ${BOB_TOKEN}"}}}`}},
 		{"one", "callers:\n  bob: {headers: {Authorization: \"Bearer ${TOKEN}\"}}\n", []string{
-			`alice: {headers: {Authorization: "Bearer ${ALICE_TOKEN}"}}`,
+			`other: {headers: {Authorization: "Bearer ${OTHER_TOKEN}"}}`,
 			`bob: {headers: {Authorization: "Bearer {{token}}"}, login: {request: POST /login, body: {user: bob}, capture: {token: $.token}}}`}},
-		{"one with a credential", "callers:\n  bob: {headers: {X-Api-Key: hush-1234}}\n", []string{`alice: {headers: {Authorization: "Bearer ${ALICE_TOKEN}"}}`}},
+		{"one with a key of its own header", "callers:\n  user: {headers: {X-Api-Key: \"${API_KEY}\"}}\n", []string{
+			`other: {headers: {X-Api-Key: "${OTHER_API_KEY}"}}`,
+			`user: {headers: {X-Api-Key: "{{token}}"}, login: {request: POST /login, body: {user: user}, capture: {token: $.token}}}`}},
+		{"one in braces, which is changed by no line that adds another", "callers: {user: {headers: {X-Api-Key: \"${API_KEY}\"}}}\n", []string{
+			`callers: {user: {headers: {X-Api-Key: "${API_KEY}"}}, other: {headers: {X-Api-Key: "${OTHER_API_KEY}"}}}`}},
+		{"one with a credential", "callers:\n  bob: {headers: {X-Api-Key: hush-1234}}\n", []string{
+			`other: {headers: {X-Api-Key: "${OTHER_X_API_KEY}"}}`,
+			`bob: {headers: {X-Api-Key: "{{token}}"}, login: {request: POST /login, body: {user: bob}, capture: {token: $.token}}}`}},
 	} {
 		_, decide := Lines(adviceOn(t, barePlan+tt.callers, learned()))
 		var got []string
 		for _, line := range decide {
-			if strings.Contains(line.Text, "headers: {Authorization") || strings.Contains(line.Text, "login") {
+			if strings.Contains(line.Text, "headers: {Authorization") || strings.Contains(line.Text, "X-Api-Key") || strings.Contains(line.Text, "login") {
 				got = append(got, line.Text)
 			}
 			if strings.Contains(line.Text, "hush") {

@@ -47,6 +47,9 @@ func (in Input) gaps(with []proposal) []gap {
 		if why == nil || why.Code == trace.NotApplicable || why.Code == trace.PlanSkip || why.Enable == "" || strings.HasPrefix(why.Enable, "--") {
 			continue
 		}
+		if why.Enable = InPlan(p, why.Enable); why.Enable == "" {
+			continue
+		}
 		i := slices.IndexFunc(out, func(g gap) bool { return g.reason.Enable == why.Enable })
 		if i < 0 {
 			i, out = len(out), append(out, gap{reason: *why})
@@ -93,6 +96,11 @@ func (in Input) open(g gap) []proposal {
 	case field == "callers":
 		if line, err := locatedIn(in.Files, p.edit); err == nil && !strings.HasPrefix(line.Text, "callers:") { // each in lines of its own
 			p.entry, _, _ = strings.Cut(line.Text, ":")
+		}
+		if _, readable := in.Plan.AnotherCaller(); readable != "" && !renews(in.Plan, p.edit.Text) {
+			p.readable = "callers: {" + readable + "}"
+		} else if readable != "" && p.entry == "" && len(in.Plan.Callers) == 1 {
+			return nil // it would change the first one in the line that adds a second
 		}
 	case field == "other_endpoint":
 		p.edit = Edit{in.Endpoint.Name, "other_endpoint: " + in.otherEndpoint()}

@@ -18,6 +18,8 @@ import (
 // proposal is a line on its way into a plan.
 type proposal struct {
 	edit Edit
+	// readable is the edit's text with files that exist in place of those that only its author can make; empty where it names none.
+	readable string
 	// with is a second field, of the endpoint; empty for none.
 	with string
 	// entry is the entry of the field that it is about, where the others stay as they are; empty for all of the field.
@@ -129,7 +131,7 @@ func (in Input) shows(text string) bool {
 
 // valid reports whether the plan can be decoded with a proposal in it.
 func (in Input) valid(p proposal) bool {
-	edits := []Edit{p.edit}
+	edits := []Edit{{p.edit.Endpoint, cmp.Or(p.readable, p.edit.Text)}}
 	if p.with != "" {
 		edits = append(edits, Edit{in.Endpoint.Name, p.with})
 	}

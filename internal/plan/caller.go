@@ -19,7 +19,7 @@ func (d *decoder) callers(v strict.Value) []Caller {
 
 func (d *decoder) readCaller(e strict.Entry) Caller {
 	o := e.Value.Object("headers", "exec", "login", "refresh", "cert", "key", "sign", "vars")
-	c := Caller{Pos: e.Key.Pos(), Name: e.Key.Value, Refresh: o.Get("refresh").Duration(), Vars: callerVars(o.Get("vars")), Variables: e.Value.Variables()}
+	c := Caller{Pos: e.Key.Pos(), Name: e.Key.Value, Refresh: o.Get("refresh").Duration(), Vars: callerVars(o.Get("vars")), Variables: e.Value.Variables(), source: e.Value}
 	own := &vars{}
 	own.add(c)
 	var captures []string

@@ -83,6 +83,8 @@ type Caller struct {
 	Refresh time.Duration
 	// Variables are the names of the environment variables that it is made of, in the order of the plan; nil for none.
 	Variables []string
+	// source is how the plan writes it.
+	source strict.Value
 }
 
 // Renewable is true when the caller's credentials can be obtained anew.
