@@ -200,7 +200,7 @@ func awaited(ep *trace.Endpoint) string {
 }
 
 // powers says what the passes would have caught: all of them in verbose reports, else the one with the
-// most rounds, which is the race where there is one.
+// most rounds, which is the race where there is one, and never the control beside one that had rounds of its own.
 func (p *printer) powers(ep *trace.Endpoint) {
 	var passed []*trace.Case
 	for i := range ep.Cases {
@@ -222,8 +222,11 @@ func (p *printer) powers(ep *trace.Endpoint) {
 	p.styled(2, "power", p.dim, fmt.Sprintf("%s: %s", best.Scenario, best.Power))
 }
 
-// strength orders passes: those that fired copies together before the others, by how many; the others by rounds.
+// strength orders passes: those that fired copies together before the others, by how many; the others by rounds, the control last.
 func strength(c *trace.Case) int {
+	if c.OnControl {
+		return 0
+	}
 	if c.Firing != nil {
 		return c.Rounds*c.Firing.LeastCopies + 1000
 	}

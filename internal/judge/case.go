@@ -19,7 +19,7 @@ func Case(in Input) trace.Result {
 	}
 	h := hear(&in, false)
 	r := trace.Result{
-		Rounds: h.counted, Findings: worstFirst(h.findings), Firing: firing(h.views), Uncounted: h.uncounted,
+		Rounds: h.counted, Findings: worstFirst(h.findings), Firing: firing(h.views), Uncounted: h.byAnswers && !h.needless(),
 	}
 	if text := sentTwice(in.rounds()); text != "" {
 		r.Verdict, r.Detail = trace.Error, text
@@ -114,6 +114,8 @@ type hearing struct {
 	second    bool
 	decisive  bool
 	uncounted bool
+	// byAnswers is true when effects were judged where uncounted is.
+	byAnswers bool
 }
 
 func hear(in *Input, early bool) *hearing {
@@ -180,6 +182,7 @@ func (h *hearing) round(v *view, early bool) []trace.Finding {
 			h.second = h.second || out.second
 			h.decisive = h.decisive || out.decisive
 			h.uncounted = h.uncounted || out.uncounted
+			h.byAnswers = h.byAnswers || out.uncounted && out.judged
 			if out.doubted != "" {
 				h.doubted[out.doubted] = true
 			}

@@ -238,6 +238,8 @@ func TestMethodControl(t *testing.T) {
 		in.Case.OnControl = true
 		if got := Case(in); got.Verdict != tt.want || got.Reason != tt.code {
 			t.Errorf("%s: got %s %s (%s), want %s %s: %s", tt.name, got.Verdict, got.Reason, got.Detail, tt.want, tt.code, tt.reason)
+		} else if got.Uncounted {
+			t.Errorf("%s: said to be judged by answers alone, though these name nothing", tt.name)
 		}
 	}
 }

@@ -89,7 +89,7 @@ type Result struct {
 	Firing *Firing `json:"firing,omitempty"`
 	// Power says what a pass would have caught and how hard it looked; empty unless the verdict is pass or warn.
 	Power string `json:"power,omitempty"`
-	// Uncounted is true when no counter backed the verdict about effects.
+	// Uncounted is true when effects were judged by what answers name alone: no counter backed the verdict.
 	Uncounted bool `json:"uncounted,omitempty"`
 }
 
