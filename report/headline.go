@@ -34,6 +34,9 @@ func coverageOf(run *trace.Run) coverage {
 			c.add(&run.Endpoints[i].Cases[j])
 		}
 	}
+	if unreached(run) != "" {
+		c.enable = nil // no line of plan helps before the target is there
+	}
 	return c
 }
 

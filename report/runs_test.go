@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"time"
 
 	"retrysafe/internal/trace"
@@ -275,13 +276,19 @@ func untestedRun() *trace.Run {
 // unreachableRun could not connect.
 func unreachableRun() *trace.Run {
 	run := passRun()
-	r := trace.Result{Verdict: trace.Inconclusive, Reason: trace.Unreachable, Detail: "dial tcp 127.0.0.1:8080: connect: connection refused"}
-	run.Endpoints[0].Verdict = trace.Inconclusive
-	for i := range run.Endpoints[0].Cases {
-		c := &run.Endpoints[0].Cases[i]
-		c.Result, c.Started, c.Ended = r, 0, 0
+	run.Endpoints = append(run.Endpoints, passRun().Endpoints[0])
+	run.Endpoints[1].Name, run.Endpoints[1].Request = "create refund", "POST /refunds"
+	for k := range run.Endpoints {
+		ep := &run.Endpoints[k]
+		ep.Verdict = trace.Inconclusive
+		for i := range ep.Cases {
+			c := &ep.Cases[i]
+			c.Result, c.Started, c.Ended = trace.Result{Verdict: trace.Inconclusive, Reason: trace.Unreachable,
+				Detail: "no connection for " + strings.Replace(ep.Request, " ", " http://127.0.0.1:8080", 1) + ": dial tcp 127.0.0.1:8080: connect: connection refused"}, 0, 0
+		}
+		ep.Cases = append(ep.Cases, skipped("double-click", "Two at once without a key", "the plan does not say that they must be one", "double_click: one"))
 	}
-	run.Summary = trace.Summary{Verdict: trace.Inconclusive, ExitCode: 3, Requests: 1, Cases: trace.Tally{Inconclusive: 2}}
+	run.Summary = trace.Summary{Verdict: trace.Inconclusive, ExitCode: 3, Requests: 2, Cases: trace.Tally{Inconclusive: 4, Skip: 2}}
 	return run
 }
 

@@ -13,13 +13,19 @@ import (
 
 // Terminal writes the report of a finished, judged run for people: the headline with coverage, endpoint by
 // endpoint, those that failed first, what broke with its diagnosis and evidence and what passed, a table of what broke where, what
-// was not tested with the lines that enable it, and what the exit code means. Of a large run one endpoint of each kind is told. The
-// error is that of the writer.
+// was not tested with the lines that enable it, and what the exit code means. Of a large run one endpoint of each kind is told. Where
+// nothing was reached, that is all there is to tell. The error is that of the writer.
 func Terminal(w io.Writer, run *trace.Run, o Options) error {
 	p := newPrinter(o)
 	c := coverageOf(run)
 	if run.Info.Plan.Path == "" {
 		p.planWords = "a plan"
+	}
+	if cause := unreached(run); cause != "" && !p.verbose {
+		p.notReached(run, c, cause)
+		p.facts(run, c)
+		p.ending(run, c)
+		return p.flush(w)
 	}
 	p.headline(run, c)
 	p.facts(run, c)

@@ -29,7 +29,7 @@ func TestTerminalGolden(t *testing.T) {
 		{"full-verbose.txt", fullRun(), Options{Width: 120, Verbose: true}, "what was learned and the power of each pass"},
 		{"pass.txt", passRun(), Options{Color: true}, "complete and green"},
 		{"incomplete.txt", greenButEmpty(), Options{Color: true}, "a green run with many skips must not look green"},
-		{"unreachable.txt", unreachableRun(), Options{}, "one reason is told once, not for each case"},
+		{"unreachable.txt", unreachableRun(), Options{}, "the connection is told once and first, and nothing that would not help"},
 		{"untested.txt", untestedRun(), Options{}, "in one place, what enables most first, with the indentation of a plan"},
 		{"interrupted.txt", interruptedRun(), Options{}, "says that it is not the whole"},
 	}

@@ -205,6 +205,9 @@ func meaning(run *trace.Run, c *coverage, pal palette) (string, *color.Color) {
 		if c.failed > 0 {
 			return "no violation was found, but the tool itself failed", pal.bad
 		}
+		if unreached(run) != "" {
+			return "nothing was tested: the target was not reached", pal.warn
+		}
 		return "no violation was found, but something could not be judged", pal.warn
 	case 130:
 		return "interrupted; the report shows what was seen until then", pal.warn
