@@ -64,6 +64,7 @@ func ParseFrom(files Files, file string, text []byte, env func(string) (string, 
 	in := &inclusion{files: files, env: env, doc: strict.Parse(file, text, env), own: map[string]strict.Value{}}
 	in.doc.Mask(remembering(conceal))
 	in.run(text)
+	in.doc.Advise(sharedBy)
 	d := &decoder{
 		doc:   in.doc,
 		plan:  &Plan{File: file, Digest: in.digest(), Included: in.paths},
@@ -83,6 +84,14 @@ func ParseFrom(files Files, file string, text []byte, env func(string) (string, 
 	d.plan.Warnings = d.doc.Warnings()
 	d.plan.Risks = d.risks()
 	return d.plan, nil
+}
+
+// sharedBy says where a plan has a value once that several endpoints need, for a value below these fields.
+func sharedBy(fields []string) string {
+	if len(fields) > 1 && fields[0] == "endpoints" && slices.Contains(DefaultFields(), fields[1]) {
+		return ", or once for all endpoints: `defaults: {" + fields[1] + ": ...}`"
+	}
+	return ""
 }
 
 // FileNames are the names of a plan file that needs no naming, the first one preferred.

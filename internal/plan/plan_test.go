@@ -494,3 +494,34 @@ func TestFixturePlans(t *testing.T) {
 		}
 	}
 }
+
+// TestAliasIsOneMistake: what an alias stands for is read in its place, so that nothing else is wrong, and the advice is about fields that
+// `defaults` can hold.
+func TestAliasIsOneMistake(t *testing.T) {
+	two := func(field, first, second string) string {
+		return head + "endpoints:\n  - {name: a, request: \"PUT /r/{{r}}\", setup: [{request: POST /r, capture: {r: $.id}}], " + field + first + "}\n" +
+			"  - {name: b, request: \"PUT /r/{{r}}\", setup: [{request: POST /r, capture: {r: $.id}}], " + field + second + "}\n"
+	}
+	for _, c := range []struct{ reason, text, want string }{
+		{"a set-up, on which the path depends", head + "endpoints:\n  - {name: a, request: \"PUT /r/{{r}}\", setup: &s [{request: POST /r, capture: {r: $.id}}]}\n  - {name: b, request: \"DELETE /r/{{r}}\", setup: *s}\n",
+			"p:5:50: aliases are not supported, found *s: write the value out"},
+		{"a field of defaults", two("headers: ", "&h {X-A: b}", "*h"), "p:5:98: aliases are not supported, found *h: write the value out, or once for all endpoints: `defaults: {headers: ...}`"},
+		{"within a field of defaults", two("headers: ", "{X-A: &h b}", "{X-A: *h}"), "p:5:104: aliases are not supported, found *h: write the value out, or once for all endpoints: `defaults: {headers: ...}`"},
+		{"a merge key", head + "endpoints:\n  - &e {name: a, request: POST /r}\n  - {<<: *e, name: b}\n", "p:5:6: merge keys are not supported: write the fields out"},
+		{"an alias within its anchor", two("body: ", "&b {x: *b}", "{x: 1}"), "p:4:102: aliases are not supported, found *b: write the value out"},
+	} {
+		_, err := Parse("p", []byte(c.text), noEnv)
+		var mistakes strict.Errors
+		if errors.As(err, &mistakes); len(mistakes) != 1 || mistakes[0].Error() != c.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.reason, pretty(err), c.want)
+		}
+	}
+	text := head + "endpoints: [{name: a, request: POST /r, body: {a: &a [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"
+	for c := 'b'; c < 'z'; c++ {
+		text += ", " + string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+" , ", 10) + "0]"
+	}
+	begun := time.Now()
+	if _, err := Parse("p", []byte(text+"}}]\n"), noEnv); err == nil || time.Since(begun) > 10*time.Second {
+		t.Errorf("aliases of aliases: %s, %v", time.Since(begun), err != nil)
+	}
+}

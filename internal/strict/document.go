@@ -39,6 +39,9 @@ type Document struct {
 	masks func(string) string
 	errs  Errors
 	warns Errors
+	// shares are those of errs that are about aliases and merge keys, meantSoFar is how many values were read in place of them.
+	shares     []shared
+	meantSoFar int
 	// parts are the documents that were added, and owners says of nodes that were joined into another document where they stand.
 	parts  []*Document
 	owners map[*yaml.Node]*Document
@@ -55,7 +58,7 @@ func Parse(file string, text []byte, env Env) *Document {
 	}
 	d.root = d.load(source)
 	if d.root != nil {
-		d.prepare(d.root)
+		d.root = d.prepare(d.root, place{})
 	}
 	return d
 }

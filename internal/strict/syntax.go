@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -86,33 +87,109 @@ func unquoted(line string) string {
 	return quoted.ReplaceAllString(line, "")
 }
 
-// prepare fills variables in and notes mistakes that no field may make.
-func (d *Document) prepare(n *yaml.Node) {
+// prepare fills variables in and notes mistakes that no field may make. It gives the node to read in place of this one: what an alias
+// stands for, so that nothing that only follows from it is a mistake too.
+func (d *Document) prepare(n *yaml.Node, at place) *yaml.Node {
 	if n.Style&yaml.TaggedStyle != 0 && n.ShortTag() != "!!str" {
 		d.Errorf(nodePos(n), len(n.Tag), "tags are not supported, found %s: write the plain value", n.Tag)
 	}
+	at.nodes = append(at.nodes, n)
 	switch n.Kind {
 	case yaml.AliasNode:
-		d.Errorf(nodePos(n), len(n.Value)+1, "aliases are not supported, found *%s: write the value out, or move what is shared into `defaults`", n.Value)
+		d.share(at, nodePos(n), len(n.Value)+1, "aliases are not supported, found *%s: write the value out", n.Value)
+		return d.meant(n, at)
 	case yaml.ScalarNode:
 		d.texts[n] = d.expand(n)
 	case yaml.SequenceNode:
-		for _, c := range n.Content {
-			d.prepare(c)
+		for i, c := range n.Content {
+			n.Content[i] = d.prepare(c, at)
 		}
 	case yaml.MappingNode:
-		d.prepareMapping(n)
+		d.prepareMapping(n, at)
+	}
+	return n
+}
+
+// place is where a node stands: below which fields, and in which nodes, the outermost first.
+type place struct {
+	fields []string
+	nodes  []*yaml.Node
+}
+
+func (p place) below(field string) place {
+	return place{fields: append(p.fields[:len(p.fields):len(p.fields)], field), nodes: p.nodes}
+}
+
+func (d *Document) prepareMapping(n *yaml.Node, at place) {
+	seen := map[string]int{}
+	var merged []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if key.Kind == yaml.ScalarNode && key.ShortTag() == "!!merge" {
+			d.share(at, nodePos(key), 2, "merge keys are not supported: write the fields out")
+			if value.Kind == yaml.AliasNode {
+				value = d.meant(value, at)
+			} else {
+				value = d.prepare(value, at)
+			}
+			if value.Kind == yaml.MappingNode {
+				merged = append(merged, value.Content...)
+			}
+			continue
+		}
+		d.prepareKey(key, seen)
+		if key.Kind == yaml.ScalarNode {
+			n.Content[i+1] = d.prepare(value, at.below(key.Value))
+		}
+	}
+	for i := 0; i+1 < len(merged); i += 2 {
+		if _, own := seen[merged[i].Value]; !own {
+			n.Content = append(n.Content, merged[i], merged[i+1])
+		}
 	}
 }
 
-func (d *Document) prepareMapping(n *yaml.Node) {
-	seen := map[string]int{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		d.prepareKey(key, seen)
-		if key.Kind == yaml.ScalarNode {
-			d.prepare(value)
+// mostMeant bounds how many values are read in place of aliases: each may stand for others that hold more of them.
+const mostMeant = 10_000
+
+// meant is what an alias stands for; the alias itself, of which nothing is known, where it stands within that, or where that is too much.
+func (d *Document) meant(alias *yaml.Node, at place) *yaml.Node {
+	if alias.Alias == nil || slices.Contains(at.nodes, alias.Alias) || d.meantSoFar > mostMeant {
+		return alias
+	}
+	if d.meantSoFar += nodesIn(alias.Alias); d.meantSoFar > mostMeant {
+		return alias
+	}
+	return alias.Alias
+}
+
+func nodesIn(n *yaml.Node) int {
+	count := 1
+	for _, c := range n.Content {
+		count += nodesIn(c)
+	}
+	return count
+}
+
+// shared is a mistake that says that one value is used in several places, with the fields that it stands below.
+type shared struct {
+	mistake *Error
+	fields  []string
+}
+
+func (d *Document) share(at place, pos Pos, width int, format string, args ...any) {
+	d.Errorf(pos, width, format, args...)
+	d.shares = append(d.shares, shared{d.errs[len(d.errs)-1], at.fields})
+}
+
+// Advise adds to the mistakes about aliases and merge keys where else the value could stand once, by the fields that it stands below; "" where
+// nothing but writing it out helps.
+func (d *Document) Advise(where func(fields []string) string) {
+	for _, part := range d.whole() {
+		for _, s := range part.shares {
+			s.mistake.Message += where(s.fields)
 		}
+		part.shares = nil
 	}
 }
 
@@ -124,9 +201,6 @@ func (d *Document) prepareKey(key *yaml.Node, seen map[string]int) {
 		return
 	case key.Kind != yaml.ScalarNode:
 		d.Errorf(pos, 1, "expected a field name, found %s", describe(key))
-		return
-	case key.ShortTag() == "!!merge":
-		d.Errorf(pos, 2, "merge keys are not supported: write the fields out, or move what is shared into `defaults`")
 		return
 	case key.ShortTag() == "!!null" && key.Value == "":
 		d.Errorf(pos, 1, "expected a field name before the colon, found nothing")
