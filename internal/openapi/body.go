@@ -60,7 +60,7 @@ func (b *drafter) makeBody(o *operation, refer func(string) (string, string)) (m
 	}
 	s := b.d.sampler(true)
 	defer func(before int) { b.values -= before - s.budget }(s.budget)
-	s.refer = refer
+	s.refer, s.filters = refer, b.filters(o)
 	if o.Method == "PATCH" {
 		s.most = fewFree
 	}
@@ -104,6 +104,7 @@ func (b *drafter) jsonBody(s *sampler, o *operation, m media) (made, string) {
 		comment = "the document does not say what the body holds: fill it in"
 	}
 	out.key = b.keyMember(t, tree)
+	s.markFiltered()
 	if o.Method == "POST" || o.Method == "PUT" {
 		s.addMarked(t, tree)
 	}
@@ -112,17 +113,28 @@ func (b *drafter) jsonBody(s *sampler, o *operation, m media) (made, string) {
 	return out, comment
 }
 
-// addMarked adds a free text that is not required, where no other member holds the marker.
+// addMarked adds a text that is not required, where no other member holds the marker: one that a list filters by, else one that is free by
+// its name.
 func (s *sampler) addMarked(t *schema, tree *yaml.Node) {
-	if len(s.marked) > 0 || tree.Kind != yaml.MappingNode {
-		return
+	for _, fits := range []func(name string) bool{s.filtered, isFree} {
+		if len(s.marked) == 0 && tree.Kind == yaml.MappingNode {
+			s.addMarkedThat(fits, t, tree)
+		}
 	}
+}
+
+func (s *sampler) addMarkedThat(fits func(name string) bool, t *schema, tree *yaml.Node) {
 	for _, p := range t.properties {
 		of := s.d.schema(p.nodes...)
-		if !isFree(p.name) || of.readOnly || of.enum != nil || !of.is("string") || memberNode(tree, p.name) != nil {
+		if !fits(p.name) || of.readOnly || of.enum != nil || !of.is("string") || memberNode(tree, p.name) != nil {
 			continue
 		}
-		if n := s.unique(of, p.name, nil, 1); n != nil && s.marked[p.name] != "" {
+		n := s.unique(of, p.name, nil, 1)
+		if n == nil && of.format == "" && of.sampleText(p.name) == fallbackText {
+			n = quoted(fallbackText)
+			s.mark(freeText{p.name, n, of})
+		}
+		if s.marked[p.name] != "" {
 			n.LineComment = "guess: not required; " + whyMarker
 			setMember(tree, p.name, n)
 			return
@@ -141,6 +153,7 @@ func (b *drafter) formBody(s *sampler, m media) (made, string) {
 	if key.JSON != "" {
 		key = draft.Key{} // a plan puts keys into JSON bodies only
 	}
+	s.markFiltered()
 	s.spreadMarker()
 	form := object()
 	for i := 0; i+1 < len(tree.Content); i += 2 {
@@ -186,6 +199,7 @@ func (b *drafter) multipartBody(s *sampler, m media) (made, string) {
 	if tree == nil || tree.Kind != yaml.MappingNode || len(tree.Content) == 0 {
 		return made{}, "the document does not say what the form holds: fill it in"
 	}
+	s.markFiltered()
 	s.spreadMarker()
 	t := b.d.schema(m.schema)
 	var out strings.Builder

@@ -114,15 +114,9 @@ func (b *drafter) measure(o *operation) draft.Counter {
 // filter is the query parameter by which a list can be asked for a marked member, with the reason.
 func (b *drafter) filter(o *operation, marked map[string]string) (query, guess string) {
 	for _, p := range o.params {
-		if p.in != "query" || p.required {
-			continue
-		}
-		w := words(p.name)
-		for len(w) > 1 && slices.Contains([]string{"filter", "by", "search", "where"}, w[0]) {
-			w = w[1:]
-		}
+		w := b.filteredBy(p)
 		for _, name := range slices.Sorted(maps.Keys(marked)) {
-			if !slices.Equal(w, words(name)) || !b.d.schema(p.schema).loose() {
+			if w == nil || !slices.Equal(w, words(name)) {
 				continue
 			}
 			why := fmt.Sprintf("GET %s lists what was made, and its parameter %s looks like a filter by the marked field", o.Path, p.name)
@@ -133,6 +127,37 @@ func (b *drafter) filter(o *operation, marked map[string]string) (query, guess s
 		return "", fmt.Sprintf("GET %s lists what was made in the place that the set-up made", o.Path)
 	}
 	return "", fmt.Sprintf("GET %s lists what was made; no parameter filters by a marked field, so it counts what others make too", o.Path)
+}
+
+// filteredBy are the words of the member by which a parameter of a list filters; nil for one that does not, or not by any text.
+func (b *drafter) filteredBy(p param) []string {
+	if p.in != "query" || p.required || !b.d.schema(p.schema).loose() {
+		return nil
+	}
+	w := words(p.name)
+	for len(w) > 1 && slices.Contains([]string{"filter", "by", "search", "where"}, w[0]) {
+		w = w[1:]
+	}
+	return w
+}
+
+// filters are the words of the members by which the list of what an operation makes or changes can be asked for.
+func (b *drafter) filters(o *operation) [][]string {
+	segments := len(o.segments)
+	for segments > 1 && (isParam(o.segments[segments-1]) || slices.Contains(makers, o.segments[segments-1])) {
+		segments--
+	}
+	var out [][]string
+	for _, route := range []string{o.route(segments) + "/count", o.route(segments)} {
+		if lister := b.routes[route]["GET"]; lister != nil {
+			for _, p := range lister.params {
+				if w := b.filteredBy(p); w != nil {
+					out = append(out, w)
+				}
+			}
+		}
+	}
+	return out
 }
 
 func queryName(name string) string { return strings.TrimSuffix(queryPart(name, ""), "=") }

@@ -40,6 +40,8 @@ type sampler struct {
 	marked map[string]string
 	// free are texts that nothing was known of, for a marker when no better place was found.
 	free []freeText
+	// filters are the words of the members by which a list can be asked for what the body makes.
+	filters [][]string
 	// refer gives the placeholder of what must exist before, by the name of the member; nil for none.
 	refer func(name string) (placeholder, guess string)
 	// texts is true where every value is written as text, numbers too.

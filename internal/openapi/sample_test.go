@@ -190,3 +190,29 @@ func TestEscape(t *testing.T) {
 		}
 	}
 }
+
+// TestMarkedByFilter: the marker stands in the member that the list can be asked for, and the counter asks for it.
+func TestMarkedByFilter(t *testing.T) {
+	for _, c := range []struct{ reason, required, properties, filter, body, counter string }{
+		{"required, and another free text is not", "[guest, seats]", "guest: {type: string}, seats: {type: integer}, note: {type: string}", "guest", "guest={{marker}} seats=1", "?guest={{marker}}"},
+		{"both required", "[note, guest]", "note: {type: string}, guest: {type: string}", "guest", "note={{marker}} guest={{marker}}", "?guest={{marker}}"},
+		{"neither required", "[seats]", "seats: {type: integer}, note: {type: string}, guest: {type: string}", "guest", "seats=1 guest={{marker}}", "?guest={{marker}}"},
+		{"by another name of the filter", "[tableName]", "tableName: {type: string}", "filter[table_name]", "tableName={{marker}}", "?filter%5Btable_name%5D={{marker}}"},
+		{"a filter by what is no free text", "[state]", "state: {type: string, enum: [open]}, note: {type: string}", "state", "state=open note={{marker}}", ""},
+		{"no filter", "[guest]", "guest: {type: string}, note: {type: string}", "page", "guest=sample note={{marker}}", ""},
+	} {
+		d := drafted(t, v30, "paths: {/r: {get: {parameters: [{name: '"+c.filter+"', in: query, schema: {type: string}}], responses: {'200': {content: {application/json: {schema: {type: array, items: {type: object}}}}}}}, "+
+			"post: {requestBody: {content: {application/json: {schema: {type: object, required: "+c.required+", properties: {"+c.properties+"}}}}}}}}")
+		var body []string
+		tree := d.Endpoints[0].Body.JSON
+		for i := 0; i+1 < len(tree.Content); i += 2 {
+			body = append(body, tree.Content[i].Value+"="+tree.Content[i+1].Value)
+		}
+		if got := strings.Join(body, " "); got != c.body {
+			t.Errorf("%s: body %q, want %q", c.reason, got, c.body)
+		}
+		if len(d.Counters) != 1 || d.Counters[0].Request != "GET /r"+c.counter {
+			t.Errorf("%s: counters %+v, want %q", c.reason, d.Counters, c.counter)
+		}
+	}
+}

@@ -139,15 +139,39 @@ func (t *schema) mail() string {
 	return "{{email}}"
 }
 
+// markFiltered puts the marker into the texts that nothing was known of and that a list filters by, whatever else holds it: by them what one
+// request made can be told from what others did.
+func (s *sampler) markFiltered() {
+	for _, f := range s.free {
+		if s.filtered(f.name) && s.marked[f.name] == "" {
+			s.mark(f)
+		}
+	}
+}
+
+// filtered reports whether a list can be asked for a member of that name.
+func (s *sampler) filtered(name string) bool {
+	return slices.ContainsFunc(s.filters, func(w []string) bool { return slices.Equal(w, words(name)) })
+}
+
+// mark puts the marker into a text, and reports whether its schema allows one.
+func (s *sampler) mark(f freeText) bool {
+	marker := f.schema.marker()
+	if marker == "" {
+		return false
+	}
+	f.node.Value, f.node.LineComment = marker, "guess: "+whyMarker
+	s.marked[f.name] = marker
+	return true
+}
+
 // spreadMarker puts the marker into a text that nothing was known of, where no member was free.
 func (s *sampler) spreadMarker() {
 	if len(s.marked) > 0 {
 		return
 	}
 	for _, f := range s.free {
-		if marker := f.schema.marker(); marker != "" {
-			f.node.Value, f.node.LineComment = marker, "guess: "+whyMarker
-			s.marked[f.name] = marker
+		if s.mark(f) {
 			return
 		}
 	}
