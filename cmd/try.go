@@ -261,16 +261,20 @@ func (t *tryout) pass(ctx context.Context, some []*tried, first bool) error {
 	if err != nil {
 		return err
 	}
-	j.scenarios = append(slices.Clone(t.again), t.keyless)
-	j.wanted = func(endpoint, scenario string) bool { return scenario != t.keyless.ID || !saysRequired(p, endpoint) }
+	sends := map[string][]string{}
 	j.endpoints = nil
 	for _, one := range some {
 		for i := range p.Endpoints {
 			if p.Endpoints[i].Name == one.name {
 				j.endpoints = append(j.endpoints, p.Endpoints[i])
+				sends[one.name] = t.sends(&p.Endpoints[i])
 			}
 		}
 	}
+	j.wanted = func(endpoint, scenario string) bool { return slices.Contains(sends[endpoint], scenario) }
+	j.scenarios = slices.DeleteFunc(append(slices.Clone(t.again), t.keyless), func(s *scenarios.Scenario) bool {
+		return !slices.ContainsFunc(some, func(one *tried) bool { return j.wanted(one.name, s.ID) })
+	})
 	j.onEndpoint = func(i int, ep *trace.Endpoint) {
 		l := judge.Lesson(judge.Tried{Again: t.again, Keyless: t.keyless, Rules: t.rules}, ep)
 		l.Requests = engine.Requests(ep)
@@ -298,14 +302,17 @@ func (t *tryout) lineOf(endpoint string) int {
 	return t.plan.Endpoints[i].Pos.Line
 }
 
-// saysRequired reports whether plan or convention say whether a key is required.
-func saysRequired(p *plan.Plan, endpoint string) bool {
-	for i := range p.Endpoints {
-		if p.Endpoints[i].Name == endpoint {
-			return p.Endpoints[i].RequiredSet
-		}
+// sends are the scripts that are sent to an endpoint beside the control. One without a key is not where plan or convention say whether a key
+// is required, nor where there is no key.
+func (t *tryout) sends(ep *plan.Endpoint) []string {
+	var ids []string
+	if s := advice.Again(t.again, ep); s != nil {
+		ids = append(ids, s.ID)
 	}
-	return false
+	if ep.Kind == "create" && !ep.RequiredSet {
+		ids = append(ids, t.keyless.ID)
+	}
+	return ids
 }
 
 // take keeps what the last try taught. Where something was taken as said and that taught nothing more, it is taken back.

@@ -7,6 +7,7 @@ package advice
 import (
 	"embed"
 	"fmt"
+	"slices"
 
 	"retrysafe/internal/plan"
 	"retrysafe/internal/trace"
@@ -32,7 +33,17 @@ func Scripts() (again []*scenarios.Scenario, keyless *scenarios.Scenario, err er
 		}
 		return nil
 	}
-	return []*scenarios.Scenario{read("again.yaml"), read("again-method.yaml"), read("again-delete.yaml")}, read("keyless.yaml"), err
+	return []*scenarios.Scenario{read("again.yaml"), read("again-delete.yaml"), read("again-method.yaml")}, read("keyless.yaml"), err
+}
+
+// Again is the script among those of Scripts that sends a request of the endpoint again: the first that applies to it; nil for none.
+func Again(again []*scenarios.Scenario, ep *plan.Endpoint) *scenarios.Scenario {
+	for _, s := range again {
+		if slices.Contains(s.Kinds, ep.Kind) && (len(s.Methods) == 0 || slices.Contains(s.Methods, ep.Request.Method)) {
+			return s
+		}
+	}
+	return nil
 }
 
 // Input is what advice is derived from. All must be set but Assumed.

@@ -45,19 +45,20 @@ func TestScriptsExpectWhatARunDoes(t *testing.T) {
 		if !slices.Equal(run.Kinds, []string{"method"}) {
 			continue
 		}
-		i := slices.IndexFunc(again, func(s *scenarios.Scenario) bool {
-			return slices.Equal(s.Kinds, run.Kinds) && slices.Equal(s.Methods, run.Methods)
-		})
-		if i < 0 {
-			t.Errorf("no script for what %s repeats", run.ID)
-			continue
-		}
-		if compared++; expectations(again[i]) != expectations(run) || expectations(run) == "" {
-			t.Errorf("%s: got\n%swant\n%s", run.ID, expectations(again[i]), expectations(run))
+		for _, method := range run.Methods {
+			s := Again(again, &plan.Endpoint{Kind: "method", Request: plan.RequestTemplate{Method: method}})
+			if compared++; s == nil || expectations(s) != expectations(run) || expectations(run) == "" {
+				t.Errorf("%s of %s: got %+v, want\n%s", run.ID, method, s, expectations(run))
+			}
 		}
 	}
-	if compared != 2 {
-		t.Errorf("%d scenarios for methods, expected 2", compared)
+	if compared != 4 {
+		t.Errorf("%d methods, expected 4", compared)
+	}
+	for _, ep := range []plan.Endpoint{{Kind: "create"}, {Kind: "webhook"}, {Kind: "method", Request: plan.RequestTemplate{Method: "PURGE"}}} {
+		if Again(again, &ep) == nil {
+			t.Errorf("nothing is sent again to %+v", ep)
+		}
 	}
 }
 
