@@ -216,16 +216,7 @@ func (e *endpointRun) handling(shortest bool) trace.Nanos {
 	if !shortest {
 		return took
 	}
-	for _, rounds := range [][]trace.Round{e.t.Control.Rounds, e.t.Control.Variants} {
-		for _, r := range rounds {
-			for _, x := range r.Exchanges {
-				if x.Class == trace.ClassSuccess && x.FirstByte > x.Sent && x.Sent > 0 {
-					took = min(took, x.FirstByte-x.Sent)
-				}
-			}
-		}
-	}
-	return took
+	return e.t.Control.Quickest()
 }
 
 // since is the moment from which a share of the lifetime counts: the key's first send below the whole

@@ -202,7 +202,11 @@ func TestConsistent(t *testing.T) {
 	apart := func(s *scenarios.Scenario) *recorder {
 		return among(s, "A").under("A", "first", order(7).slow(500*ms)).during(100*ms, "early", conflict).during(499*ms, "late", order(7).slow(30*ms)).counted("after", 1)
 	}
+	behind := func(s *scenarios.Scenario) *recorder {
+		return among(s, "A").under("A", "first", order(7).slow(500*ms)).during(498*ms, "early", order(7).slow(30*ms)).during(499*ms, "late", order(7).slow(30*ms)).counted("after", 1)
+	}
 	judgeForms(t, []formCase{
+		{"none came in time", s, nil, behind, trace.Inconclusive, "", trace.NoOverlap, "they overlap by the client's clock alone, perhaps"},
 		{"one came in time", s, nil, apart, trace.Inconclusive, "", trace.NoOverlap, "it agrees with itself, whatever another would have been told"},
 		{"one status", s, nil, copies(conflict, conflict), trace.Pass, "", "", "consistent"},
 		{"all wait", s, nil, copies(order(7).slow(401*ms), order(7).slow(301*ms)), trace.Pass, "", "", "consistent too"},

@@ -149,12 +149,12 @@ func (v *view) clearlyDuring(other, x *trace.Exchange) bool {
 	if x.Sent == 0 || other.Started == 0 || other.Started > x.Started {
 		return false
 	}
-	rest := max(answeredAt(x)-x.Sent, v.goodPart())
+	rest := max(answeredAt(x)-x.Sent, goodPart(v.learned.Handling))
 	return answeredAt(x)+rest < answeredAt(other)
 }
 
-// goodPart is so much of the handling time that of copies at 0.2, 0.5 and 0.8 of it the first two have as much ahead.
-func (v *view) goodPart() trace.Nanos { return trace.Nanos(0.4 * float64(v.learned.Handling)) }
+// goodPart is so much of a handling time that of copies at 0.2, 0.5 and 0.8 of it the first two have as much ahead.
+func goodPart(handling trace.Nanos) trace.Nanos { return trace.Nanos(0.4 * float64(handling)) }
 
 // repeated compares a success answer with the reference. One that names another creation is a second
 // creation, which the created expectation reports, unless the counters say that there was only one.

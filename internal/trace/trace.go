@@ -316,6 +316,22 @@ type Control struct {
 	Learned Learned `json:"learned"`
 }
 
+// Quickest is the shortest handling time of an uncontested request, from the last byte sent to the first one of the answer; Learned.Handling
+// where none of them was timed.
+func (c *Control) Quickest() Nanos {
+	took := c.Learned.Handling
+	for _, rounds := range [][]Round{c.Rounds, c.Variants} {
+		for _, r := range rounds {
+			for _, x := range r.Exchanges {
+				if x.Class == ClassSuccess && x.FirstByte > x.Sent && x.Sent > 0 {
+					took = min(took, x.FirstByte-x.Sent)
+				}
+			}
+		}
+	}
+	return took
+}
+
 // Learned is what the control teaches about an endpoint.
 type Learned struct {
 	// Sound is true when both requests succeeded and every counter rose as planned.
