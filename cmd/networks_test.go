@@ -61,6 +61,10 @@ func as(r *http.Request, caller string) *http.Request {
 	return r
 }
 
+// handshakeTime is that of a connection through a network, near the 20 ms that the shop takes for an order: copies that are due while
+// the first one runs must not wait for it.
+const handshakeTime = 15 * time.Millisecond
+
 // startGuarded serves a shop that knows its callers by the certificates of their connections: guarded [-optional] [FAULT...].
 // Without -optional none is let in without one. A request whose X-Caller is not the owner of its connection gets 403.
 // $RETRYSAFE_TARGET is its URL, shop.pem what to trust, alice.pem and alice.key, bob.pem and bob.key are callers.
@@ -90,6 +94,10 @@ func startGuarded(ts *testscript.TestScript, _ bool, args []string) {
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes are meant to fail
 	server.EnableHTTP2 = true
 	server.TLS = &tls.Config{ClientAuth: demand, ClientCAs: known}
+	server.TLS.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		time.Sleep(handshakeTime)
+		return nil, nil
+	}
 	server.StartTLS()
 	ts.Defer(server.Close)
 	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})

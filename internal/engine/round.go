@@ -29,6 +29,8 @@ type round struct {
 	watch bool
 	// background holds the open sends by label.
 	background map[string]chan trace.Exchange
+	// opened holds the sends whose connection was made ahead.
+	opened map[*scenarios.Send]*opened
 	// promises are what success answers say about their work, by exchange; pursuits what of it is asked for.
 	promises map[int]promise
 	pursuits []*pursuit
@@ -50,7 +52,7 @@ type round struct {
 }
 
 func (e *endpointRun) newRound(n int, s *scenarios.Scenario, path ...string) *round {
-	rd := &round{e: e, s: s, t: &trace.Round{N: n, Scopes: []trace.Scope{}, Exchanges: []trace.Exchange{}}, background: map[string]chan trace.Exchange{}, promises: map[int]promise{}}
+	rd := &round{e: e, s: s, t: &trace.Round{N: n, Scopes: []trace.Scope{}, Exchanges: []trace.Exchange{}}, background: map[string]chan trace.Exchange{}, opened: map[*scenarios.Send]*opened{}, promises: map[int]promise{}}
 	path = append([]string{e.t.Name, fmt.Sprint(n)}, path...)
 	uses := s.Scopes()
 	if len(uses) == 0 {
@@ -122,6 +124,9 @@ func (rd *round) run(ctx context.Context) {
 			break
 		}
 		rd.step(ctx, i, &rd.s.Steps[i])
+	}
+	for _, o := range rd.opened {
+		o.Close()
 	}
 	for label := range rd.background {
 		rd.join(ctx, label)

@@ -242,36 +242,81 @@ func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
 // tightest, and every second round takes two, because a balancer may send all that comes on one connection to one instance.
 func lanes(n int) int { return 2 - n%2 }
 
-// sendBackground returns when the last byte is written; the answer is collected by join.
+// opened is a background send whose connection was made.
+type opened struct {
+	*fire.Opened
+	scope *scope
+	// sent is closed when the last byte is written.
+	sent chan struct{}
+}
+
+// sendBackground returns when the last byte is written; the answer is collected by join. The first one of several that follow
+// each other by shares of the handling time has the connections of all made: over a network they take as long as some handlers.
 func (rd *round) sendBackground(ctx context.Context, step int, s *scenarios.Send) {
-	sc := rd.identity(s, rd.freshSent())
-	shot, err := rd.sendShot(ctx, s, sc)
-	if err != nil {
-		rd.unmade(err)
-		return
+	if rd.opened[s] == nil {
+		for _, i := range append([]int{step}, rd.soon(step)...) {
+			if err := rd.open(ctx, i); err != nil {
+				rd.unmade(err)
+				return
+			}
+		}
 	}
-	if err := rd.signBeforeJoin(ctx, step, s.Label); err != nil {
-		rd.unmade(err)
-		return
-	}
-	rd.pay(ctx, shot.URL, 1+rd.beforeJoin(step, s.Label))
-	shot.Paced = rd.takePaid()
-	sent := make(chan struct{})
+	o := rd.opened[s]
+	delete(rd.opened, s)
 	done := make(chan trace.Exchange, 1)
-	shot.OnSent = func() { close(sent) }
 	rd.background[s.Label] = done
 	id := int(rd.e.ids.Add(1))
 	go func() {
-		x := rd.e.Client.Send(ctx, shot)
+		x := o.Send(ctx)
 		x.ID = id
-		rd.label(&x, step, s, sc)
+		rd.label(&x, step, s, o.scope)
 		done <- x
 	}()
 	select {
-	case <-sent:
+	case <-o.sent:
 	case x := <-done: // it broke before everything was written
 		done <- x
 	}
+}
+
+// open makes the connection of a background send.
+func (rd *round) open(ctx context.Context, step int) error {
+	s := rd.s.Steps[step].Send
+	o := &opened{scope: rd.identity(s, rd.freshSent()), sent: make(chan struct{})}
+	shot, err := rd.sendShot(ctx, s, o.scope)
+	if err != nil {
+		return err
+	}
+	if err := rd.signBeforeJoin(ctx, step, s.Label); err != nil {
+		return err
+	}
+	rd.pay(ctx, shot.URL, 1+rd.beforeJoin(step, s.Label))
+	shot.Paced = rd.takePaid()
+	shot.OnSent = func() { close(o.sent) }
+	o.Opened = rd.e.Client.Open(ctx, shot)
+	rd.opened[s] = o
+	return nil
+}
+
+// idleMost is how long a connection may wait for its request: less than servers wait for one (nginx 60 s, Apache 20 s, services in Go
+// often 2 s to 10 s).
+const idleMost = trace.Nanos(time.Second)
+
+// soon are the steps of the background sends that follow one with nothing but shares of the handling time in between.
+func (rd *round) soon(step int) []int {
+	if rd.e.handling(true) > idleMost {
+		return nil
+	}
+	var out []int
+	for i := step + 1; i < len(rd.s.Steps); i++ {
+		switch st := &rd.s.Steps[i]; {
+		case st.Send != nil && st.Send.Background && st.Send.Key != scenarios.KeyFresh:
+			out = append(out, i)
+		case st.Wait == nil || st.Wait.Handling == 0 || st.Wait.Handling >= 1:
+			return out
+		}
+	}
+	return out
 }
 
 func (rd *round) join(ctx context.Context, label string) {
