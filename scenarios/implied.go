@@ -45,7 +45,7 @@ func needsOfSend(s Send) []string {
 		{s.Body == BodyReordered, "reordered_body"},
 		{s.Body == BodyNested, "nested_body"},
 		{s.Caller == CallerOther, "other_caller"},
-		{s.Caller == CallerAnonymous, "credentials"},
+		{s.Caller == CallerAnonymous || s.Caller == CallerStripped, "credentials"},
 		{s.Caller == CallerImpostor, "other_caller"},
 		{s.Caller == CallerRenewed, "renewable_caller"},
 		{s.Other, "other_endpoint"},

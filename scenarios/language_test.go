@@ -41,7 +41,7 @@ func TestLanguage(t *testing.T) {
 		t.Errorf("tables of nothing: %v", sections)
 	}
 	for _, word := range slices.Concat(classes(), HookNames(), []string{BodyOriginal, BodyOther, BodyFail, BodyInvalid, BodyReordered,
-		CallerFirst, CallerOther, CallerAnonymous, CallerRenewed, CallerImpostor, KeyFresh, KeyNone}) {
+		CallerFirst, CallerOther, CallerAnonymous, CallerRenewed, CallerImpostor, CallerStripped, KeyFresh, KeyNone}) {
 		if !strings.Contains(page, "`"+word+"`") {
 			t.Errorf("the page does not say %q", word)
 		}

@@ -39,7 +39,7 @@ func order() []string {
 		// another body, query or endpoint
 		"same-key-different-body", "other-nested-value", "other-body-at-once", "reordered-body", "other-query", "other-endpoint",
 		// other callers
-		"other-caller", "other-caller-same-body", "anonymous-caller", "renewed-token",
+		"other-caller", "other-caller-same-body", "anonymous-caller", "anonymous-caller-same-body", "renewed-token",
 		// the key itself
 		"fresh-key-per-retry", "missing-key", "keyless-twice", "empty-key", "blank-key", "common-prefix", "key-case",
 		"key-lines", "long-key", "odd-key", "non-ascii-key", "double-click",

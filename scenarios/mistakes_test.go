@@ -56,7 +56,7 @@ func TestMistakes(t *testing.T) {
 		{"body", base("  - send: {key: A, body: wrong}", ""), "s:7:26: expected original, other, fail, invalid, reordered or nested, found \"wrong\""},
 		{"several bodies at once", base("  - send: {key: A, body: nested, together: 2}", ""),
 			"s:7:26: `body: nested` stands for several bodies, of which one request each is sent: send it by itself"},
-		{"caller", base("  - send: {key: A, caller: second}", ""), "s:7:28: expected first, other, anonymous, renewed or impostor, found \"second\""},
+		{"caller", base("  - send: {key: A, caller: second}", ""), "s:7:28: expected first, other, anonymous, renewed, impostor or stripped, found \"second\""},
 		{"alone together", base("  - send: {key: A, together: 1}", ""), "s:7:30: expected a number from 2 to 1000, found \"1\""},
 		{"too often", base("  - send: {key: A, times: 101}", ""), "s:7:27: expected a number from 1 to 100, found \"101\""},
 		{"together and one after another", base("  - send: {key: A, together: 2, times: 2}", ""), "s:7:40: `together` and `times` do not go together: copies are released together or sent one after another"},

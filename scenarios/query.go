@@ -29,7 +29,7 @@ type ScopeUse struct {
 	// Letter is the key letter, or KeyNone.
 	Letter string
 	// Caller is CallerFirst, CallerOther or CallerAnonymous; renewed credentials are the first caller's, and an
-	// impostor sends under the first caller's identity.
+	// impostor and a stripped request are sent under the first caller's identity.
 	Caller string
 	// Other is true for the other endpoint.
 	Other bool

@@ -34,7 +34,7 @@ func (d *decoder) send(v strict.Value, inVolley bool) Send {
 		s.Body = o.Get("body").Enum(BodyOriginal, BodyOther, BodyFail, BodyInvalid, BodyReordered, BodyNested)
 	}
 	if o.Has("caller") {
-		s.Caller = o.Get("caller").Enum(CallerFirst, CallerOther, CallerAnonymous, CallerRenewed, CallerImpostor)
+		s.Caller = o.Get("caller").Enum(CallerFirst, CallerOther, CallerAnonymous, CallerRenewed, CallerImpostor, CallerStripped)
 	}
 	s.Other = o.Get("endpoint").Enum("other") != ""
 	s.OtherQuery = o.Get("query").Enum("other") != ""

@@ -180,14 +180,15 @@ func NestedBodies(n int) []string {
 }
 
 // The values of Send.Caller: the plan's first caller, its second one, nobody (no credentials), the first one with
-// credentials obtained anew, and the second one's credentials with everything else of the first one's request: key, body
-// and what its set-up made.
+// credentials obtained anew, and everything else of the first one's request (key, body and what its set-up made) with the second one's
+// credentials or with none.
 const (
 	CallerFirst     = "first"
 	CallerOther     = "other"
 	CallerAnonymous = "anonymous"
 	CallerRenewed   = "renewed"
 	CallerImpostor  = "impostor"
+	CallerStripped  = "stripped"
 )
 
 // Cut says where the client leaves.

@@ -36,7 +36,7 @@ type credentials struct {
 func (r *run) callerFor(who string) *plan.Caller {
 	i := 0
 	switch who {
-	case scenarios.CallerAnonymous:
+	case scenarios.CallerAnonymous, scenarios.CallerStripped:
 		return nil
 	case scenarios.CallerOther, scenarios.CallerImpostor:
 		i = 1

@@ -82,7 +82,7 @@ func (v *view) lockedOut(i int) bool { return v.anonymous(i) && v.x(i).LockedOut
 // anonymous reports whether the script sends a request without credentials.
 func (v *view) anonymous(i int) bool {
 	s := v.send(i)
-	return s != nil && s.Caller == scenarios.CallerAnonymous
+	return s != nil && slices.Contains([]string{scenarios.CallerAnonymous, scenarios.CallerStripped}, s.Caller)
 }
 
 // whose says what makes exchange i another operation than j.
