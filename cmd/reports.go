@@ -63,10 +63,12 @@ func (s *outlets) write(env Env, r *trace.Run, look report.Options, doc *report.
 			failed = usagef("", "%s", err)
 		}
 	}
+	look.Rules, look.Reasons, look.Verbose = s.rules, s.reasons, s.verbose
+	look.Fields = report.PlanFields{Plan: plan.Fields(), Endpoint: plan.EndpointFields()}
 	for _, o := range s.outputs {
-		failed = cmp.Or(failed, o.write(r, s.rules, env.Stdout))
+		failed = cmp.Or(failed, o.write(r, look, env.Stdout))
 	}
-	failed = cmp.Or(failed, stepSummary(env, r, s.rules))
+	failed = cmp.Or(failed, stepSummary(env, r, look))
 	if s.quiet {
 		return failed
 	}
@@ -74,8 +76,6 @@ func (s *outlets) write(env Env, r *trace.Run, look report.Options, doc *report.
 	if s.toStderr() {
 		out = env.Stderr
 	}
-	look.Rules, look.Reasons, look.Verbose = s.rules, s.reasons, s.verbose
-	look.Fields = report.PlanFields{Plan: plan.Fields(), Endpoint: plan.EndpointFields()}
 	page := s.page
 	if page == nil {
 		page = report.Terminal
@@ -157,9 +157,9 @@ func writable(path string) error {
 }
 
 // write renders the run and puts it at the path in one step, so that readers see the old report or the new one.
-func (o output) write(r *trace.Run, rules []scenarios.Rule, stdout io.Writer) error {
+func (o output) write(r *trace.Run, look report.Options, stdout io.Writer) error {
 	var text bytes.Buffer
-	err := o.format.Write(&text, r, rules)
+	err := o.format.Write(&text, r, look)
 	switch {
 	case err != nil:
 	case o.path == "-":
@@ -205,14 +205,14 @@ func replaceFile(path string, text []byte) error {
 }
 
 // stepSummary appends the Markdown report to the summary of a GitHub workflow's step, where the run is one.
-func stepSummary(env Env, r *trace.Run, rules []scenarios.Rule) error {
+func stepSummary(env Env, r *trace.Run, look report.Options) error {
 	path, _ := env.LookupEnv("GITHUB_STEP_SUMMARY")
 	if actions, _ := env.LookupEnv("GITHUB_ACTIONS"); path == "" || actions != "true" {
 		return nil
 	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err == nil {
-		err = errors.Join(report.Markdown(f, r, rules), f.Close())
+		err = errors.Join(report.Markdown(f, r, look), f.Close())
 	}
 	if err != nil {
 		return usagef("", "GITHUB_STEP_SUMMARY: %s", err)

@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"retrysafe/internal/trace"
-	"retrysafe/scenarios"
 )
 
 // codeIssue is an entry of GitLab's code quality report, a subset of the Code Climate format.
@@ -26,7 +25,7 @@ type codeLocation struct {
 
 // CodeQuality writes the findings, warnings among them, for GitLab's code quality widget: each at the line of its endpoint in the plan.
 // What could not be judged is no issue of the code and left out. An empty list closes what was reported before.
-func CodeQuality(w io.Writer, run *trace.Run, _ []scenarios.Rule) error {
+func CodeQuality(w io.Writer, run *trace.Run, _ Options) error {
 	issues := []codeIssue{}
 	for i := range run.Endpoints {
 		ep := &run.Endpoints[i]

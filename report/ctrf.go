@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"retrysafe/internal/trace"
-	"retrysafe/scenarios"
 )
 
 // The part of CTRF that is written. The schema takes no other fields; what is ours stands under `extra`. Times are milliseconds.
@@ -56,7 +55,7 @@ type (
 
 // CTRF writes the run in the Common Test Report Format: a test for each scenario of each endpoint. What could not be judged has the
 // status "other".
-func CTRF(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
+func CTRF(w io.Writer, run *trace.Run, o Options) error {
 	start := run.Info.Started.UnixMilli()
 	out := ctrfReport{ReportFormat: "CTRF", SpecVersion: "1.0.0", GeneratedBy: "retrysafe " + run.Info.Tool.Version,
 		Timestamp: run.Info.Started.UTC().Format("2006-01-02T15:04:05Z"),
@@ -87,7 +86,7 @@ func CTRF(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 				sum.Other++
 			}
 			if f := worst(c); f != nil {
-				t.Message, t.Trace = oneLine(f.Message), accounts(ep, c, rules)
+				t.Message, t.Trace = oneLine(f.Message), accounts(ep, c, o.Rules)
 				t.Extra = map[string]string{"retrysafe.rule": f.Rule, "retrysafe.severity": string(f.Severity)}
 			} else if c.Reason != "" {
 				t.Message = whyNot(c)

@@ -19,8 +19,8 @@ type Format struct {
 	Name string
 	// About says in a few words who reads it.
 	About string
-	// Write writes the run. Rules are the catalogue that titles and fixes are taken from. An error is the writer's.
-	Write func(w io.Writer, run *trace.Run, rules []scenarios.Rule) error
+	// Write writes the run, with the catalogues of the options; how text looks plays no part. An error is the writer's.
+	Write func(w io.Writer, run *trace.Run, o Options) error
 }
 
 // Whole reports whether the format shows every exchange of a run. The others do with Endpoint.Brief and its evidence.

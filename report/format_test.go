@@ -16,7 +16,7 @@ func TestFormatsGolden(t *testing.T) {
 	for _, f := range Formats() {
 		t.Run(f.Name, func(t *testing.T) {
 			var out bytes.Buffer
-			if err := f.Write(&out, fullRun(), testRules()); err != nil {
+			if err := f.Write(&out, fullRun(), testOptions()); err != nil {
 				t.Fatal(err)
 			}
 			golden(t, "full."+f.Name+".txt", out.Bytes())
@@ -29,7 +29,7 @@ func TestFormatsAreWellFormed(t *testing.T) {
 	for name, run := range recordedRuns(t) {
 		for _, f := range Formats() {
 			var out bytes.Buffer
-			if err := f.Write(&out, run, testRules()); err != nil {
+			if err := f.Write(&out, run, testOptions()); err != nil {
 				t.Fatalf("%s, %s: %v", name, f.Name, err)
 			}
 			if i := strings.IndexFunc(out.String(), func(r rune) bool { return r < ' ' && r != '\n' }); i >= 0 {
@@ -58,7 +58,7 @@ func TestFormatsNameThePlanInItsRepository(t *testing.T) {
 	run.Info.Plan.Path, run.Info.Plan.InRepository = "/checkout/shop/retrysafe.yaml", "shop/retrysafe.yaml"
 	for _, f := range Formats() {
 		var out bytes.Buffer
-		if err := f.Write(&out, run, testRules()); err != nil {
+		if err := f.Write(&out, run, testOptions()); err != nil {
 			t.Fatal(err)
 		}
 		switch f.Name {
@@ -89,7 +89,7 @@ func TestFileURI(t *testing.T) {
 // TestFormatsReportTheWritersError: a full disk must not go unnoticed.
 func TestFormatsReportTheWritersError(t *testing.T) {
 	for _, f := range Formats() {
-		if err := f.Write(brokenWriter{}, fullRun(), testRules()); err == nil {
+		if err := f.Write(brokenWriter{}, fullRun(), testOptions()); err == nil {
 			t.Errorf("%s: the writer's error is lost", f.Name)
 		}
 	}
@@ -126,7 +126,7 @@ func TestGitHubEscapes(t *testing.T) {
 	run := fullRun()
 	run.Endpoints[0].Cases[0].Findings = []trace.Finding{{Rule: "r", Severity: trace.Critical, Message: "a\n::add-mask::x\r% b"}}
 	var out bytes.Buffer
-	if err := GitHub(&out, run, nil); err != nil {
+	if err := GitHub(&out, run, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for l := range strings.SplitSeq(strings.TrimSpace(out.String()), "\n") {
@@ -153,7 +153,7 @@ func TestGitHubKeepsToItsLimit(t *testing.T) {
 	}
 	run.Endpoints = run.Endpoints[:1]
 	var out bytes.Buffer
-	if err := GitHub(&out, run, nil); err != nil {
+	if err := GitHub(&out, run, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), "::error "); n != mostAnnotations {
@@ -171,7 +171,7 @@ func TestMarkdownKeepsToItsLimit(t *testing.T) {
 		run.Endpoints = append(run.Endpoints, run.Endpoints[0])
 	}
 	var out bytes.Buffer
-	if err := Markdown(&out, run, testRules()); err != nil {
+	if err := Markdown(&out, run, testOptions()); err != nil {
 		t.Fatal(err)
 	}
 	if out.Len() > 1<<20 {

@@ -14,7 +14,7 @@ const mostAnnotations = 10
 
 // GitHub writes workflow commands that become annotations at the endpoint's line of the plan: an error for a violation, a
 // warning for what is minor or could not be judged, the worst first. They work on standard output of a step.
-func GitHub(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
+func GitHub(w io.Writer, run *trace.Run, o Options) error {
 	var errors, warnings []string
 	for i := range run.Endpoints {
 		ep := &run.Endpoints[i]
@@ -25,7 +25,7 @@ func GitHub(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 		for _, found := range findingsOf(ep) {
 			title := fmt.Sprintf("%s in %s", found.f.Rule, found.c.Scenario)
 			text := fmt.Sprintf("%s: %s", heading(ep), clean(found.f.Message))
-			if fix := fixOf(found, rules); fix != "" {
+			if fix := fixOf(found, o.Rules); fix != "" {
 				text += "\nFix: " + fix
 			}
 			if ep.Owner != "" {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"retrysafe/internal/trace"
-	"retrysafe/scenarios"
 )
 
 // The part of HAR 1.2 that is written. -1 stands for what is not known. Fields that begin with an underscore are ours.
@@ -96,7 +95,7 @@ type (
 
 // HAR writes every request of the run, set-up included, with its answer and times, ordered by the time of sending. A repeated header has a
 // line for each value; a request without an answer has status 0 and says in its comment how it ended.
-func HAR(w io.Writer, run *trace.Run, _ []scenarios.Rule) error {
+func HAR(w io.Writer, run *trace.Run, _ Options) error {
 	entries := []harEntry{}
 	started := map[int]trace.Nanos{}
 	add := func(ep *trace.Endpoint, scenario string, rounds []trace.Round) {

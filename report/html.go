@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"retrysafe/internal/trace"
-	"retrysafe/scenarios"
 )
 
 // The page's parts. The scripts are one program, in the order of their names.
@@ -22,7 +21,7 @@ var htmlParts embed.FS
 // HTML writes one page for an auditor: verdict and coverage, what was not tested, every verdict, the diagnoses, and for each case its
 // timeline and answers. The page loads nothing, and a browser keeps it from doing so. Without scripts, verdicts and findings are shown; with them
 // the evidence of a case is drawn when the case is opened, and that of all that failed when the page is printed.
-func HTML(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
+func HTML(w io.Writer, run *trace.Run, o Options) error {
 	style, err := htmlPart(".css")
 	if err != nil {
 		return err
@@ -31,7 +30,7 @@ func HTML(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 	if err != nil {
 		return err
 	}
-	page, err := newHTMLPage(run, rules)
+	page, err := newHTMLPage(run, o)
 	if err != nil {
 		return err
 	}

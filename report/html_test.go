@@ -21,7 +21,7 @@ import (
 func htmlOf(t *testing.T, run *trace.Run) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := HTML(&out, run, testRules()); err != nil {
+	if err := HTML(&out, run, testOptions()); err != nil {
 		t.Fatal(err)
 	}
 	return out.Bytes()
@@ -153,14 +153,14 @@ func TestHTMLPolicy(t *testing.T) {
 // TestHTMLKeepsToItsSize: evidence is left out, and that is said, before a page becomes too large to be opened.
 func TestHTMLKeepsToItsSize(t *testing.T) {
 	run := wideRun(12)
-	whole, err := collectEvidence(run, worstFirst(run), testRules(), mostEvidence)
+	whole, err := collectEvidence(run, worstFirst(run), testOptions(), mostEvidence)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if whole.note != "" {
 		t.Errorf("said of a small page: %s", whole.note)
 	}
-	short, err := collectEvidence(run, worstFirst(run), testRules(), whole.size()*3/4)
+	short, err := collectEvidence(run, worstFirst(run), testOptions(), whole.size()*3/4)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -205,31 +205,14 @@ func (e *evidence) size() int {
 }
 
 // collectEvidence takes as much evidence as a page of so many bytes has room for.
-func collectEvidence(run *trace.Run, endpoints []*trace.Endpoint, rules []scenarios.Rule, most int) (e evidence, err error) {
-	hints, err := newHints()
-	if err != nil {
-		return e, err
-	}
+func collectEvidence(run *trace.Run, endpoints []*trace.Endpoint, o Options, most int) (e evidence, err error) {
 	for _, d := range details() {
-		c := collector{run: run, rules: rules, texts: newTexts(), detail: d, hints: hints}
+		c := collector{run: run, rules: o.Rules, texts: newTexts(), detail: d, advice: newPrinter(o)}
 		if e, err = c.collect(endpoints); err != nil || e.size() <= most {
 			return e, err
 		}
 	}
 	return e, nil
-}
-
-// newHints knows what to try for every reason code.
-func newHints() (*printer, error) {
-	reasons, err := scenarios.Reasons()
-	if err != nil {
-		return nil, err
-	}
-	p := &printer{reasons: map[trace.Code]scenarios.Reason{}}
-	for _, r := range reasons {
-		p.reasons[r.Code] = r
-	}
-	return p, nil
 }
 
 // collector makes the data of a page.
@@ -238,7 +221,7 @@ type collector struct {
 	rules []scenarios.Rule
 	texts *texts
 	detail
-	hints *printer
+	advice *printer
 }
 
 func (c *collector) collect(endpoints []*trace.Endpoint) (e evidence, err error) {
@@ -281,7 +264,7 @@ func (c *collector) oneCase(ep *trace.Endpoint, k *trace.Case) dataCase {
 	if k.Verdict != trace.Pass && k.Verdict != trace.Warn && k.Verdict != trace.Fail {
 		out.Reason = t.of(strings.TrimPrefix(limit(whyNot(k), longText), ": "))
 		if k.Enable == "" {
-			out.Try = t.of(c.hints.hint(k.Reason, k.Detail))
+			out.Try = t.of(c.advice.hint(k.Reason, k.Detail))
 		}
 	}
 	for i := range k.Findings {

@@ -35,7 +35,7 @@ type (
 		Verdicts []htmlVerdict
 		Rules    []string
 		Texts    template.JS
-		hints    *printer
+		advice   *printer
 	}
 	// htmlVerdict is a verdict as a class of the style sheet, its sign, and its word.
 	htmlVerdict struct{ Class, Sign, Word string }
@@ -79,7 +79,7 @@ type (
 	}
 )
 
-func newHTMLPage(run *trace.Run, rules []scenarios.Rule) (*htmlPage, error) {
+func newHTMLPage(run *trace.Run, o Options) (*htmlPage, error) {
 	c := coverageOf(run)
 	word, _ := headWord(run.Summary.Verdict, &c, palette{})
 	meaningText, _ := meaning(run, &c, palette{})
@@ -90,13 +90,10 @@ func newHTMLPage(run *trace.Run, rules []scenarios.Rule) (*htmlPage, error) {
 	if page.Verdict.Word = word; c.incomplete() && page.Verdict.Class == string(trace.Pass) || c.proved+c.violated == 0 {
 		page.Verdict.Class, page.Verdict.Sign = string(trace.Inconclusive), "?"
 	}
-	var err error
-	if page.hints, err = newHints(); err != nil {
-		return nil, err
-	}
+	page.advice = newPrinter(o).about(run)
 	page.gaps(run, c)
 	ordered := worstFirst(run)
-	e, err := collectEvidence(run, ordered, rules, mostEvidence)
+	e, err := collectEvidence(run, ordered, o, mostEvidence)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +101,7 @@ func newHTMLPage(run *trace.Run, rules []scenarios.Rule) (*htmlPage, error) {
 	page.Texts = template.JS(e.texts)
 	ids := htmlIDs(ordered)
 	for i, ep := range ordered {
-		one := page.endpoint(run, ep, ids[ep], rules)
+		one := page.endpoint(run, ep, ids[ep], o.Rules)
 		one.Data = template.JS(e.endpoints[i])
 		page.Endpoints = append(page.Endpoints, one)
 	}
@@ -222,11 +219,11 @@ func (page *htmlPage) gap(g *gap, endpoints int) htmlGap {
 	out := htmlGap{Verdict: verdictMark(g.verdict), Count: plural(g.cases.n, "behaviour"), Where: clean(g.cases.among(endpoints)), Why: strings.TrimSuffix(why, ": "), Enable: clean(g.enable)}
 	switch {
 	case g.enable == "":
-		out.Advice = sentence(page.hints.hint(g.reason, g.detail))
-	case strings.HasPrefix(g.enable, "--"):
+		out.Advice = sentence(page.advice.hint(g.reason, g.detail))
+	case page.advice.levelOf(g.enable) == levelFlag:
 		out.EnableWhere = "Run with this flag"
 	default:
-		out.EnableWhere = "Add to the plan"
+		out.EnableWhere = "I" + strings.TrimPrefix(page.advice.whereTo(g), "i") // in the plan, where
 	}
 	return out
 }

@@ -57,10 +57,10 @@ type (
 
 // JUnit writes the run as JUnit XML: a suite for each endpoint, a test for each scenario. A violation is a failure, what could not be judged
 // an error, what was skipped or allowed to be inconclusive skipped with the reason; a warning passes and says so in its output.
-func JUnit(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
+func JUnit(w io.Writer, run *trace.Run, o Options) error {
 	out := junitSuites{Name: "retrysafe", Time: seconds(time.Duration(run.Info.ElapsedMS) * time.Millisecond)}
 	for i := range run.Endpoints {
-		s := junitEndpoint(run, &run.Endpoints[i], rules)
+		s := junitEndpoint(run, &run.Endpoints[i], o.Rules)
 		out.Tests, out.Failures, out.Errors = out.Tests+s.Tests, out.Failures+s.Failures, out.Errors+s.Errors
 		out.Suites = append(out.Suites, s)
 	}

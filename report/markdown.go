@@ -15,7 +15,7 @@ const mostMarkdown = 900 << 10
 
 // Markdown writes a summary in GitHub's Markdown: the verdict and what it covers, endpoint by endpoint the diagnoses and each
 // finding to unfold, and what was not tested. It ends early rather than become longer than GitHub takes.
-func Markdown(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
+func Markdown(w io.Writer, run *trace.Run, o Options) error {
 	c := coverageOf(run)
 	name, _ := headWord(run.Summary.Verdict, &c, palette{})
 	var b strings.Builder
@@ -45,7 +45,7 @@ func Markdown(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 	b.WriteString(mdBaseline(run.Info.Baseline))
 	left := 0
 	for i := range run.Endpoints {
-		part := mdEndpoint(run, &run.Endpoints[i], rules)
+		part := mdEndpoint(run, &run.Endpoints[i], o.Rules)
 		if b.Len()+len(part) > mostMarkdown {
 			left++
 			continue
@@ -57,9 +57,14 @@ func Markdown(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 	}
 	if len(c.enable) > 0 {
 		b.WriteString("\n<details><summary>To test more</summary>\n\n")
+		advice := newPrinter(o).about(run)
 		for _, g := range gapsOf(run) {
-			if g.enable != "" {
-				fmt.Fprintf(&b, "For %s:\n\n%s\n", mdText(g.cases.among(len(run.Endpoints))), mdBlock("yaml", g.enable))
+			switch {
+			case g.enable == "":
+			case advice.levelOf(g.enable) == levelFlag:
+				fmt.Fprintf(&b, "For %s, with the flag:\n\n%s\n", mdText(g.cases.among(len(run.Endpoints))), mdBlock("sh", g.enable))
+			default:
+				fmt.Fprintf(&b, "For %s, %s:\n\n%s\n", mdText(g.cases.among(len(run.Endpoints))), mdText(advice.whereTo(&g)), mdBlock("yaml", g.enable))
 			}
 		}
 		b.WriteString("</details>\n")

@@ -63,6 +63,14 @@ func newPrinter(o Options) *printer {
 	return p
 }
 
+// about calls the plan of a run what it is.
+func (p *printer) about(run *trace.Run) *printer {
+	if run.Info.Plan.Path == "" {
+		p.planWords = "a plan"
+	}
+	return p
+}
+
 // flush writes everything at once.
 func (p *printer) flush(w io.Writer) error {
 	_, err := w.Write(p.out.Bytes())

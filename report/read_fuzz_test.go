@@ -33,7 +33,7 @@ func FuzzReadRun(f *testing.F) {
 			t.Error(err)
 		}
 		for _, format := range Formats() {
-			if err := format.Write(io.Discard, run, testRules()); err != nil {
+			if err := format.Write(io.Discard, run, testOptions()); err != nil {
 				t.Errorf("%s: %v", format.Name, err)
 			}
 		}

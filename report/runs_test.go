@@ -52,6 +52,11 @@ func testReasons() []scenarios.Reason {
 	}
 }
 
+// testOptions are those of text as wide as it comes, with small catalogues.
+func testOptions() Options {
+	return Options{Rules: testRules(), Reasons: testReasons(), Fields: testFields()}
+}
+
 func testFields() PlanFields {
 	return PlanFields{Plan: []string{"counters", "hooks", "replicas", "endpoints"},
 		Endpoint: []string{"counters", "required", "key_lifetime", "fail", "double_click"}}

@@ -101,11 +101,11 @@ type (
 // SARIF writes the findings, warnings among them, as SARIF 2.1.0, each at the line of its endpoint in the plan. What could not be judged is a
 // notification of the invocation. The file is written without a finding too, which is how alerts are closed. Without a plan file
 // (`probe`) results have no location, and GitHub does not show them.
-func SARIF(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
+func SARIF(w io.Writer, run *trace.Run, o Options) error {
 	out := sarifRun{Results: []sarifResult{}, Automation: sarifAutomation{ID: "retrysafe/" + orElse(planFile(run), run.Info.Target) + "/"}}
 	out.Tool.Driver = sarifDriver{Name: "retrysafe", Version: orElse(run.Info.Tool.Version, "dev"), Rules: []sarifRule{}}
 	known := map[string]int{}
-	for _, r := range rules {
+	for _, r := range o.Rules {
 		known[r.ID] = len(known)
 		out.Tool.Driver.Rules = append(out.Tool.Driver.Rules, sarifRuleOf(r))
 	}

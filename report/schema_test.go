@@ -69,9 +69,10 @@ func named(format, rule string) string {
 // TestEveryRuleInEveryFormat: a reader of any format learns which rule is broken. HAR has the traffic alone.
 func TestEveryRuleInEveryFormat(t *testing.T) {
 	rules := catalogue(t)
+	o := Options{Rules: rules}
 	for _, f := range Formats() {
 		var out bytes.Buffer
-		if err := f.Write(&out, passRun(), rules); err != nil {
+		if err := f.Write(&out, passRun(), o); err != nil {
 			t.Fatal(err)
 		}
 		for _, rule := range rules {
@@ -85,7 +86,7 @@ func TestEveryRuleInEveryFormat(t *testing.T) {
 		run.Endpoints = []trace.Endpoint{broken(rule)}
 		for _, f := range Formats() {
 			var out bytes.Buffer
-			if err := f.Write(&out, run, rules); err != nil {
+			if err := f.Write(&out, run, o); err != nil {
 				t.Fatalf("%s, %s: %v", rule.ID, f.Name, err)
 			}
 			told := strings.Contains(out.String(), named(f.Name, rule.ID))
@@ -111,7 +112,7 @@ func rendered(t *testing.T, format string) map[string][]byte {
 	texts := map[string][]byte{}
 	for name, run := range recordedRuns(t) {
 		var out bytes.Buffer
-		if err := formats[i].Write(&out, run, catalogue(t)); err != nil {
+		if err := formats[i].Write(&out, run, Options{Rules: catalogue(t)}); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		texts[name] = out.Bytes()

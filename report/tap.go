@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	"retrysafe/internal/trace"
-	"retrysafe/scenarios"
 )
 
 // TAP writes the run in the Test Anything Protocol, version 14, one test for each scenario of each endpoint. What could not be judged is
 // not ok; a skip says why; warnings are ok with a comment.
-func TAP(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
+func TAP(w io.Writer, run *trace.Run, o Options) error {
 	var b strings.Builder
 	n := 0
 	for i := range run.Endpoints {
@@ -24,12 +23,12 @@ func TAP(w io.Writer, run *trace.Run, rules []scenarios.Rule) error {
 				fmt.Fprintf(&b, "ok %s\n", name)
 			case trace.Warn:
 				fmt.Fprintf(&b, "ok %s\n", name)
-				tapBlock(&b, "warning", accounts(ep, c, rules))
+				tapBlock(&b, "warning", accounts(ep, c, o.Rules))
 			case trace.Skip:
 				fmt.Fprintf(&b, "ok %s # SKIP %s\n", name, tapText(whyNot(c)))
 			case trace.Fail:
 				fmt.Fprintf(&b, "not ok %s\n", name)
-				tapBlock(&b, "violation", accounts(ep, c, rules))
+				tapBlock(&b, "violation", accounts(ep, c, o.Rules))
 			default:
 				fmt.Fprintf(&b, "not ok %s\n", name)
 				tapBlock(&b, "not judged", whyNot(c)+"\n"+howTo(c))

@@ -16,11 +16,8 @@ import (
 // was not tested with the lines that enable it, and what the exit code means. Of a large run one endpoint of each kind is told. Where
 // nothing was reached, that is all there is to tell. The error is that of the writer.
 func Terminal(w io.Writer, run *trace.Run, o Options) error {
-	p := newPrinter(o)
+	p := newPrinter(o).about(run)
 	c := coverageOf(run)
-	if run.Info.Plan.Path == "" {
-		p.planWords = "a plan"
-	}
 	if cause := unreached(run); cause != "" && !p.verbose {
 		p.notReached(run, c, cause)
 		p.facts(run, c)

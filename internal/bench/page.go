@@ -43,7 +43,7 @@ func pageTable(out io.Writer, bin string) error {
 	}
 	var page bytes.Buffer
 	start := time.Now()
-	if err := report.HTML(&page, run, rules); err != nil {
+	if err := report.HTML(&page, run, report.Options{Rules: rules}); err != nil {
 		return err
 	}
 	took, size := time.Since(start), float64(page.Len())/1e6
