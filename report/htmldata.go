@@ -83,6 +83,7 @@ type (
 		Reason    int           `json:"r,omitempty"`
 		Try       int           `json:"y,omitempty"`
 		Enable    int           `json:"e,omitempty"`
+		Where     int           `json:"w,omitempty"`
 		Power     int           `json:"p,omitempty"`
 		Fired     int           `json:"f,omitempty"`
 		Uncounted bool          `json:"u,omitempty"`
@@ -266,6 +267,11 @@ func (c *collector) oneCase(ep *trace.Endpoint, k *trace.Case) dataCase {
 		if k.Enable == "" {
 			out.Try = t.of(c.advice.hint(k.Reason, k.Detail))
 		}
+	}
+	if out.Enable != 0 {
+		g := gapKeyOf(k).gap()
+		g.cases.endpoints = []string{ep.Name}
+		out.Where = t.of(c.advice.heads(&g))
 	}
 	for i := range k.Findings {
 		out.Findings = append(out.Findings, c.finding(ep, k, &k.Findings[i]))

@@ -217,15 +217,20 @@ func (page *htmlPage) gaps(run *trace.Run, c coverage) {
 func (page *htmlPage) gap(g *gap, endpoints int) htmlGap {
 	why := strings.TrimPrefix(string(g.reason)+": "+limit(clean(g.detail), longText), ": ")
 	out := htmlGap{Verdict: verdictMark(g.verdict), Count: plural(g.cases.n, "behaviour"), Where: clean(g.cases.among(endpoints)), Why: strings.TrimSuffix(why, ": "), Enable: clean(g.enable)}
-	switch {
-	case g.enable == "":
+	if g.enable == "" {
 		out.Advice = sentence(page.advice.hint(g.reason, g.detail))
-	case page.advice.levelOf(g.enable) == levelFlag:
-		out.EnableWhere = "Run with this flag"
-	default:
-		out.EnableWhere = "I" + strings.TrimPrefix(page.advice.whereTo(g), "i") // in the plan, where
+	} else {
+		out.EnableWhere = page.advice.heads(g)
 	}
 	return out
+}
+
+// heads says over what enables a gap what to do with it.
+func (p *printer) heads(g *gap) string {
+	if p.levelOf(g.enable) == levelFlag {
+		return "Run with this flag"
+	}
+	return "I" + strings.TrimPrefix(p.whereTo(g), "i") // in the plan, where
 }
 
 func (page *htmlPage) endpoint(run *trace.Run, ep *trace.Endpoint, id string, rules []scenarios.Rule) htmlEndpoint {

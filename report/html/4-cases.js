@@ -28,13 +28,13 @@ function fillCase(box) {
     T(k.t) && el("p", {}, T(k.t)),
     pairs([["why", T(k.r)], ["try", T(k.y)], ["counters", k.u && "no counter backed this: effects were judged by creation fields alone"],
       ["would have caught", T(k.p)], ["fired", T(k.f)], ["rounds", k.n && T(k.n) + (k.k ? ", judged on the control's requests" : "")]]),
-    k.e && [el("p", {}, T(k.e).startsWith("--") ? "Run with this flag:" : "Add to the plan:"), copyable(T(k.e))],
+    k.e && [el("p", {}, T(k.w) + ":"), copyable(T(k.e))],
     (k.findings ?? []).map((f) => finding(f, section, data)),
     (k.rounds ?? []).map((r) => roundOf(k, r, columns)),
     (k.sides ?? []).map((s) => sides(s, k.requests)),
     k.more && el("p", { class: "soft" }, `${k.more} more rounds are in the JSON document.`),
     !k.requests && ["pass", "warn", "fail"].includes(k.v) && el("p", { class: "soft" }, "The requests of this case are in the JSON document."),
-    el("p", { class: "soft" }, el("a", { href: "#" + box.id }, "Link to this case"))));
+    el("p", { class: "soft link" }, el("a", { href: "#" + box.id }, "Link to this case"))));
 }
 
 // pending are the cases that are shown, and not yet what they hold.
