@@ -165,9 +165,9 @@ states: {row: {sql: {dsn: "DSN", query: "select 1 as one where {{marker}} = '${A
 defaults: {key: {header: Idempotency-Key}}
 endpoints:
   - name: create order
-    request: POST /orders?secret=${QUERY}
+    request: POST /orders?secret=${QUERY}&api_key=PARAMETER
     headers: {X-Short: "${SHORT}"}
-    body: {qty: 1, reference: "{{marker}}", secret: "${BODY}"}
+    body: {qty: 1, reference: "{{marker}}", secret: "${BODY}", client_secret: MEMBER}
     other_body: {qty: 2}
     counters: {orders: 1, charges: 1}
     key_lifetime: 24h
@@ -229,7 +229,7 @@ func runWithCanaries(t *testing.T, c *canaries, refuse bool) (dir, told string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := strings.NewReplacer("LITERAL", c.of("literal header"), "BASIC", basic, "PROVIDER", addr, "COUNTER", c.of("cookie of a counter"),
+	plan := strings.NewReplacer("LITERAL", c.of("literal header"), "BASIC", basic, "PARAMETER", c.of("literal parameter"), "MEMBER", c.of("literal member"), "PROVIDER", addr, "COUNTER", c.of("cookie of a counter"),
 		"DSN", "postgres://ann:"+c.of("password of a database")+"@"+closed+"/shop?sslmode=disable&connect_timeout=1").Replace(canaryPlan)
 	file := filepath.Join(t.TempDir(), "retrysafe.yaml")
 	if err := os.WriteFile(file, []byte(plan), 0o600); err != nil {

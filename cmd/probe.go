@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -108,7 +109,7 @@ func (o *probeOptions) plan(env Env, target string) ([]byte, error) {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return nil, usagef("retrysafe probe URL --json '{...}', or -X POST", "a %s creates nothing that could be created twice: give a body or another method", m)
 	}
-	ep.set("name", pathOf(u))
+	ep.set("name", cmp.Or(u.EscapedPath(), "/"))
 	ep.set("request", o.methodOr(body != nil)+" "+pathOf(u))
 	ep.set("kind", "create")
 	ep.raw("key", o.keyPlace())

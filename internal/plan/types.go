@@ -118,8 +118,8 @@ type RequestTemplate struct {
 	Path Template
 }
 
-// String is the request as it stands in the plan, such as "POST /orders".
-func (r RequestTemplate) String() string { return r.Method + " " + r.Path.String() }
+// String is the request as it stands in the plan, such as "POST /orders", with asterisks in place of credentials in its query.
+func (r RequestTemplate) String() string { return r.Method + " " + conceal(r.Path.String()) }
 
 // Counter is a count-check hook: exactly one of HTTP, Exec, SQL and Sink is set.
 type Counter struct {

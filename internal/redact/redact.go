@@ -75,10 +75,11 @@ func (r *Redactor) Message(s string) string {
 }
 
 // Exchange replaces the secrets of an exchange in place: by value everywhere except in the key, and by
-// name in headers that carry credentials.
+// name in headers, parameters of the URL and members of a body that carry credentials.
 func (r *Redactor) Exchange(x *trace.Exchange) {
-	r.credentials(x.Request.Headers, x.Key)
+	r.named(&x.Request, x.Key)
 	if x.Response != nil {
+		r.inBody(&x.Response.Body, x.Key)
 		r.credentials(x.Response.Headers, x.Key)
 		r.headers(x.Response.Headers, "")
 		r.body(&x.Response.Body)
@@ -89,22 +90,31 @@ func (r *Redactor) Exchange(x *trace.Exchange) {
 	x.Error = r.Message(x.Error)
 }
 
+// named replaces what headers of a request carry by their names, and makes what its URL and body do secret.
+func (r *Redactor) named(q *trace.Request, key string) {
+	r.inURL(q.URL, key)
+	r.inBody(&q.Body, key)
+	r.credentials(q.Headers, key)
+}
+
 // Learn makes the credentials of calls that a sink got secrets, so that what tells of one call hides those of all.
 func (r *Redactor) Learn(as []trace.Arrival) {
 	for _, a := range as {
 		if a.Call != nil {
-			r.credentials(slices.Clone(a.Call.Request.Headers), a.Call.Key)
+			q := a.Call.Request
+			q.Headers = slices.Clone(q.Headers)
+			r.named(&q, a.Call.Key)
 		}
 	}
 }
 
 // Arrival replaces the secrets of what a sink got, on a copy of its own: by value everywhere except in the key, and by
-// name in headers that carry credentials.
+// name as those of an exchange.
 func (r *Redactor) Arrival(a *trace.Arrival) {
 	if a.Call != nil {
 		c := *a.Call
 		c.Request.Headers = slices.Clone(c.Request.Headers)
-		r.credentials(c.Request.Headers, c.Key)
+		r.named(&c.Request, c.Key)
 		r.headers(c.Request.Headers, c.Key)
 		c.Request.URL = r.keeping(c.Request.URL, c.Key)
 		r.body(&c.Request.Body)

@@ -77,6 +77,32 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
+// Whoever tries one request by hand writes secrets where they belong, and not into a list of them.
+func TestNamed(t *testing.T) {
+	for _, c := range []struct{ url, body, answer, wantURL, wantBody, wantAnswer, reason string }{
+		{"/a?api_key=0123456789&q=1", `{}`, `{"echo":"0123456789"}`, "/a?api_key=[secret-1]&q=1", `{}`, `{"echo":"[secret-1]"}`, "a parameter, and its echo"},
+		{"/a?X-Amz-Signature=a%2Fb%2Fc%2Fd%2F#x", `{}`, "a/b/c/d/", "/a?X-Amz-Signature=[secret-1]#x", `{}`, "[secret-1]", "a signature, escaped"},
+		{"/a", `{"user":"ada","password":"corr\"ect horse"}`, `{"n":1}`, "/a", `{"user":"ada","password":"[secret-1]"}`, `{"n":1}`, "a member"},
+		{"/a", `user=ada&client_secret=a%20b%20c%20d`, `a b c d`, "/a", `user=ada&client_secret=[secret-1]`, `[secret-1]`, "a field of a form"},
+		{"/a", `{}`, `{"access_token": "0123456789", "id": 1}`, "/a", `{}`, `{"access_token": "[secret-1]", "id": 1}`, "of the answer"},
+		{"/a?access_token=the-key", `{"access_token":"the-key"}`, `{}`, "/a?access_token=the-key", `{"access_token":"the-key"}`, `{}`, "the idempotency key is none"},
+		{"/a?password=abc", `{"password":"abc"}`, `{"alphabet":"abc"}`, "/a?password=abc", `{"password":"abc"}`, `{"alphabet":"abc"}`, "too short to be told from a word"},
+		{"/a?page_token_size=0123456789", `{"token":"tok_visa_1"}`, `{"secret":"garden-7"}`, "/a?page_token_size=0123456789", `{"token":"tok_visa_1"}`, `{"secret":"garden-7"}`, "names that mean other things too"},
+	} {
+		x := &trace.Exchange{Key: "the-key", Request: trace.Request{URL: c.url, Body: trace.Body{Text: c.body}}, Response: &trace.Response{Body: trace.Body{Text: c.answer}}}
+		New(nil, nil).Exchange(x)
+		if x.Request.URL != c.wantURL || x.Request.Body.Text != c.wantBody || x.Response.Body.Text != c.wantAnswer {
+			t.Errorf("%s: %s, %s, %s", c.reason, x.Request.URL, x.Request.Body.Text, x.Response.Body.Text)
+		}
+		a := trace.Arrival{Call: &trace.Call{Key: "the-key", Request: trace.Request{URL: c.url, Body: trace.Body{Text: c.body}}}}
+		r := New(nil, nil)
+		r.Learn([]trace.Arrival{a})
+		if r.Arrival(&a); a.Call.Request.URL != c.wantURL || a.Call.Request.Body.Text != c.wantBody {
+			t.Errorf("%s: a sink tells %s, %s", c.reason, a.Call.Request.URL, a.Call.Request.Body.Text)
+		}
+	}
+}
+
 // BenchmarkLargeAnswer is an answer of 5 MiB in which no secret occurs.
 func BenchmarkLargeAnswer(b *testing.B) {
 	r := New([]string{"s3cr3t-value", "another s3cr3t/value"}, nil)
