@@ -32,6 +32,8 @@ var chosen = flag.String("variants", "", "run, check and pin only these variants
 
 var store = flag.String("store", "", "run the variants of the shop on sqlite=FILE, postgres=DSN, mysql=DSN or redis=ADDR, each in a part of its own")
 
+var together = flag.Int("together", 0, "how many variants run at the same time; 0 for what the store is made for")
+
 // matrixFile pins what every variant of the shop must be reported with: a line for each endpoint and scenario that reports
 // rules, VARIANT ENDPOINT SCENARIO RULES, and one for the causes that are named for an endpoint, VARIANT ENDPOINT = CAUSES.
 // Names in parentheses may be missing; only variants that are racy, or slow on a busy machine, have them. Spaces in the names of endpoints are written as hyphens.
@@ -103,13 +105,17 @@ func (m *matrix) offered(t *testing.T, variants []fixtures.Variant) []fixtures.V
 	})
 }
 
-// atOnce is how many variants run at the same time: most of a run is waiting. Servers allow a hundred connections, and a
+// atOnce is how many variants run at the same time: most of a run is waiting. Database servers allow a hundred connections, and a
 // shop takes up to twenty.
 func (m *matrix) atOnce() int {
-	if m.store == "" {
-		return 16
+	kind, _, _ := strings.Cut(m.store, "=")
+	switch {
+	case *together > 0:
+		return *together
+	case kind == fixtures.StorePostgres, kind == fixtures.StoreMySQL:
+		return 4
 	}
-	return 4
+	return 16
 }
 
 // rules is what is reported: rules by "VARIANT ENDPOINT SCENARIO", causes by "VARIANT ENDPOINT =".
