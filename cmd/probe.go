@@ -166,7 +166,7 @@ func (o *probeOptions) addCaller(doc, headers *object) {
 	if o.user != "" {
 		credentials.set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(o.user)))
 	}
-	for _, name := range []string{"Authorization", "Cookie"} {
+	for _, name := range []string{"Authorization", "Cookie", "X-Api-Key", "Api-Key", "X-Auth-Token"} {
 		if value, ok := headers.take(name); ok {
 			credentials.set(name, value)
 		}

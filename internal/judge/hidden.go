@@ -41,6 +41,10 @@ func (v *view) hidden(e *scenarios.Expectation) outcome {
 				}
 				continue
 			}
+			if k := v.servedAnyway(i); k >= 0 {
+				out.gap(v.perhapsPublic(i, k))
+				continue
+			}
 			f := v.finding(e.Rule, fmt.Sprintf("%s, %s, was answered with what the request of %s created: %s", v.name(i), v.whose(j, i), v.name(j), leak),
 				"nothing that names "+v.naming(j), answerText(v.x(i)), j, i)
 			out.decisive = out.decisive || f.Severity == trace.Critical
@@ -83,6 +87,41 @@ func (v *view) lockedOut(i int) bool { return v.anonymous(i) && v.x(i).LockedOut
 func (v *view) anonymous(i int) bool {
 	s := v.send(i)
 	return s != nil && slices.Contains([]string{scenarios.CallerAnonymous, scenarios.CallerStripped}, s.Caller)
+}
+
+// unservedElse reports whether one without credentials was refused where another key was sent: then what it was shown is not its own.
+func (v *view) unservedElse(i int) bool {
+	if !v.anonymous(i) || v.servedAnyway(i) >= 0 {
+		return false
+	}
+	for k := range v.round.Exchanges {
+		if v.anonymous(k) && v.class[k] == trace.ClassRefused && v.x(k).Key != v.x(i).Key {
+			return true
+		}
+	}
+	return false
+}
+
+// servedAnyway is an exchange that was answered with success without credentials and with another key than one that had none either; -1
+// when there is none.
+func (v *view) servedAnyway(i int) int {
+	if !v.anonymous(i) {
+		return -1
+	}
+	for k := range v.round.Exchanges {
+		if v.anonymous(k) && v.class[k] == trace.ClassSuccess && v.x(k).Key != v.x(i).Key {
+			return k
+		}
+	}
+	return -1
+}
+
+// perhapsPublic says that answers to who has no credentials may be meant for everybody.
+func (v *view) perhapsPublic(i, k int) *trace.Reason {
+	return &trace.Reason{Code: trace.Assumption,
+		Detail: fmt.Sprintf("%s got what the first caller's request created, but the endpoint serves requests without credentials anyway (%s: %s): perhaps it does not look at them, and whoever has the key is the caller",
+			v.name(i), v.name(k), answerText(v.x(k))),
+		Enable: fmt.Sprintf("skip: {%s: anybody may use this endpoint}", v.in.Scenario.ID)}
 }
 
 // whose says what makes exchange i another operation than j.
@@ -187,7 +226,7 @@ func (p pair) differs() bool {
 func (p pair) find(name creationName) (at string, tells bool) {
 	telling := name.telling || p.crossed && name.field == fieldLocation // no two endpoints create at one place
 	tells = telling || !p.crossed
-	placed := p.in.fields[name.field] == name.text && !p.own && (telling || tells && p.alike() && (!p.oneScope() || p.older(name)))
+	placed := p.in.fields[name.field] == name.text && !p.own && (telling || tells && p.alike() && (!p.oneScope() || p.older(name) || p.unservedElse(p.i)))
 	switch {
 	case p.crossed && p.class[p.i] != trace.ClassSuccess: // it may say why it refuses
 	case placed:

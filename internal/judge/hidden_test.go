@@ -191,6 +191,42 @@ func TestHiddenFromAnImpostor(t *testing.T) {
 	}
 }
 
+// TestHiddenFromNobody holds that an endpoint that wants credentials shows nothing without them, and that one for everybody is not accused.
+func TestHiddenFromNobody(t *testing.T) {
+	s := builtin(t, "anonymous-caller-same-body")
+	unauthorized := reply(401, `{"error":"log in"}`)
+	tests := []struct {
+		name         string
+		base, nobody answer
+		want         trace.Verdict
+		reason       string
+	}{
+		{"refused", unauthorized, unauthorized, trace.Pass, "as it should be"},
+		{"a replay", unauthorized, order(7), trace.Fail, "no other request without credentials is served"},
+		{"a replay, numbered", unauthorized, numbered(48213), trace.Fail, "a number is no one's own who is not served"},
+		{"a refusal that names it", unauthorized, reply(409, `{"error":"used for ord_7"}`), trace.Fail, "named is shown"},
+		{"served, an order of its own", order(8), order(9), trace.Pass, "nobody's orders are nobody's"},
+		{"served, a replay", order(8), order(7), trace.Inconclusive, "perhaps it does not look at credentials"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			first := order(7)
+			if strings.Contains(tt.name, "numbered") {
+				first = numbered(48213)
+			}
+			r := among(s, "A", "B@anonymous").under("A", "first", first).under("B@anonymous", "base", tt.base).under("A", "nobody", tt.nobody)
+			r.round.Exchanges[0].Caller = "alice"
+			in := input(t, s.ID, facts(), r.counted("after", 1, 0))
+			if strings.Contains(tt.name, "numbered") {
+				numbers(&in)
+			}
+			if got := Case(in); got.Verdict != tt.want {
+				t.Errorf("%s: got %s (%s) [%s], want %s", tt.reason, got.Verdict, got.Detail, told(in.Rules, got.Findings), tt.want)
+			}
+		})
+	}
+}
+
 func TestOtherEndpoint(t *testing.T) {
 	const rule = "key-shared-across-endpoints"
 	hidden := scenarios.Expectation{Hidden: []string{"there"}, Rule: rule}
