@@ -209,7 +209,7 @@ func (rd *round) question(ctx context.Context, p *pursuit, caller *plan.Caller, 
 	}
 	t := rd.e.template(plan.RequestTemplate{}, rd.e.plan.Headers, plan.Body{}, trace.KeyPlace{})
 	t.credential = cred
-	h, err := t.headerLines("", nil, values{scope: p.scope, key: p.scope.Key, nonce: fmt.Sprint(rd.e.Seed, rd.e.ids.Load())})
+	h, err := t.headerLines("", nil, values{scope: p.scope, key: p.scope.Key, nonce: rd.e.nonce()})
 	if err != nil {
 		return fire.Shot{}, err
 	}

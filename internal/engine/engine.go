@@ -187,6 +187,7 @@ type run struct {
 	databases database.Pool
 	creds     credentials
 	ids       atomic.Int64
+	rendered  atomic.Int64
 	requests  atomic.Int64
 	events    sync.Mutex
 }

@@ -60,7 +60,7 @@ func (rd *round) unsigned(ctx context.Context, s *scenarios.Send, sc *scope) (un
 		ep = rd.e.other
 		body, headers = ep.Body, ep.Headers
 	}
-	v := values{scope: sc, key: sc.Key, nonce: fmt.Sprint(rd.e.Seed, rd.e.ids.Load())}
+	v := values{scope: sc, key: sc.Key, nonce: rd.e.nonce()}
 	t := rd.e.template(ep.Request, headers, body, ep.Key)
 	t.credential, t.webhook = cred, ep.Webhook
 	if s.Replica > 0 {

@@ -29,8 +29,10 @@ type round struct {
 	watch bool
 	// background holds the open sends by label.
 	background map[string]chan trace.Exchange
-	// opened holds the sends whose connection was made ahead.
-	opened map[*scenarios.Send]*opened
+	// launched holds the background sends that are on their way before their step has come, and dues when the waits in front of
+	// them end, by step.
+	launched map[int]*launch
+	dues     map[int]trace.Nanos
 	// promises are what success answers say about their work, by exchange; pursuits what of it is asked for.
 	promises map[int]promise
 	pursuits []*pursuit
@@ -52,7 +54,7 @@ type round struct {
 }
 
 func (e *endpointRun) newRound(n int, s *scenarios.Scenario, path ...string) *round {
-	rd := &round{e: e, s: s, t: &trace.Round{N: n, Scopes: []trace.Scope{}, Exchanges: []trace.Exchange{}}, background: map[string]chan trace.Exchange{}, opened: map[*scenarios.Send]*opened{}, promises: map[int]promise{}}
+	rd := &round{e: e, s: s, t: &trace.Round{N: n, Scopes: []trace.Scope{}, Exchanges: []trace.Exchange{}}, background: map[string]chan trace.Exchange{}, launched: map[int]*launch{}, dues: map[int]trace.Nanos{}, promises: map[int]promise{}}
 	path = append([]string{e.t.Name, fmt.Sprint(n)}, path...)
 	uses := s.Scopes()
 	if len(uses) == 0 {
@@ -125,9 +127,6 @@ func (rd *round) run(ctx context.Context) {
 		}
 		rd.step(ctx, i, &rd.s.Steps[i])
 	}
-	for _, o := range rd.opened {
-		o.Close()
-	}
 	for label := range rd.background {
 		rd.join(ctx, label)
 	}
@@ -141,7 +140,7 @@ func (rd *round) step(ctx context.Context, i int, st *scenarios.Step) {
 	case st.Send != nil && st.Send.Together > 1:
 		rd.volley(ctx, i, slices.Repeat([]scenarios.Send{*st.Send}, st.Send.Together))
 	case st.Send != nil && st.Send.Background:
-		rd.sendBackground(ctx, i, st.Send)
+		rd.sendBackground(ctx, i)
 	case st.Send != nil && st.Send.Body == scenarios.BodyNested:
 		rd.sendNested(ctx, i, st.Send)
 	case st.Send != nil && st.Send.Every > 0:
@@ -192,6 +191,9 @@ func (rd *round) wait(ctx context.Context, i int, w *scenarios.Wait) {
 		d := w.For
 		if w.Handling > 0 {
 			d = time.Duration(w.Handling * float64(rd.e.handling(w.Handling < 1)))
+		}
+		if due, launched := rd.dues[i]; launched {
+			d = max(0, (due - started).Duration())
 		}
 		sleep(ctx, d)
 		rd.pause(i, "wait "+d.String(), started, nil)
@@ -337,7 +339,7 @@ func (rd *round) setupOne(ctx context.Context, sc *scope, s *plan.Setup) *trace.
 		if err != nil {
 			return whyNot(err, trace.SetupFailed, fmt.Sprintf("set-up %s: %s", s.Request, err))
 		}
-		v := values{scope: sc, key: sc.Key, nonce: fmt.Sprint(rd.e.Seed, rd.e.ids.Load())}
+		v := values{scope: sc, key: sc.Key, nonce: rd.e.nonce()}
 		shot, err := rd.e.request(ctx, s.Request, s.Headers, cred, s.Body, trace.KeyPlace{}, v)
 		if err != nil {
 			return fail("%s", err)

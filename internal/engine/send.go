@@ -32,6 +32,9 @@ func (r *run) send(ctx context.Context, shot fire.Shot) trace.Exchange {
 	return x
 }
 
+// nonce tells a rendering from every other one of the run.
+func (r *run) nonce() string { return fmt.Sprint(r.Seed, r.rendered.Add(1)) }
+
 // identity is who sends: the scope of the step's key and the value of the key.
 func (rd *round) identity(s *scenarios.Send, sent int) *scope {
 	if s.Key != scenarios.KeyFresh {
@@ -242,81 +245,89 @@ func (rd *round) volley(ctx context.Context, step int, sends []scenarios.Send) {
 // tightest, and every second round takes two, because a balancer may send all that comes on one connection to one instance.
 func lanes(n int) int { return 2 - n%2 }
 
-// opened is a background send whose connection was made.
-type opened struct {
-	*fire.Opened
-	scope *scope
-	// sent is closed when the last byte is written.
+// launch is a background send on its way.
+type launch struct {
+	// sent is closed when the last byte is written, done gets the exchange.
 	sent chan struct{}
+	done chan trace.Exchange
 }
 
-// sendBackground returns when the last byte is written; the answer is collected by join. The first one of several that follow
-// each other by shares of the handling time has the connections of all made: over a network they take as long as some handlers.
-func (rd *round) sendBackground(ctx context.Context, step int, s *scenarios.Send) {
-	if rd.opened[s] == nil {
-		for _, i := range append([]int{step}, rd.soon(step)...) {
-			if err := rd.open(ctx, i); err != nil {
-				rd.unmade(err)
-				return
-			}
-		}
-	}
-	o := rd.opened[s]
-	delete(rd.opened, s)
-	done := make(chan trace.Exchange, 1)
-	rd.background[s.Label] = done
-	id := int(rd.e.ids.Add(1))
-	go func() {
-		x := o.Send(ctx)
-		x.ID = id
-		rd.label(&x, step, s, o.scope)
-		done <- x
-	}()
+// await returns when the last byte is written, or nothing more will be.
+func (l *launch) await() {
 	select {
-	case <-o.sent:
-	case x := <-done: // it broke before everything was written
-		done <- x
+	case <-l.sent:
+	case x := <-l.done:
+		l.done <- x
 	}
 }
 
-// open makes the connection of a background send.
-func (rd *round) open(ctx context.Context, step int) error {
-	s := rd.s.Steps[step].Send
-	o := &opened{scope: rd.identity(s, rd.freshSent()), sent: make(chan struct{})}
-	shot, err := rd.sendShot(ctx, s, o.scope)
+// sendBackground returns when the last byte is written; the answer is collected by join.
+func (rd *round) sendBackground(ctx context.Context, step int) {
+	if l := rd.launched[step]; l != nil {
+		l.await()
+		return
+	}
+	from := rd.e.Clock()
+	l, err := rd.launch(ctx, step, 0)
 	if err != nil {
-		return err
+		rd.unmade(err)
+		return
+	}
+	l.await()
+	if err := rd.launchSoon(ctx, step, rd.e.Clock()-from); err != nil {
+		rd.unmade(err)
+	}
+}
+
+// launch sends what a step says in the background, when the delay is over.
+func (rd *round) launch(ctx context.Context, step int, delay time.Duration) (*launch, error) {
+	s := rd.s.Steps[step].Send
+	sc := rd.identity(s, rd.freshSent())
+	shot, err := rd.sendShot(ctx, s, sc)
+	if err != nil {
+		return nil, err
 	}
 	if err := rd.signBeforeJoin(ctx, step, s.Label); err != nil {
-		return err
+		return nil, err
 	}
 	rd.pay(ctx, shot.URL, 1+rd.beforeJoin(step, s.Label))
 	shot.Paced = rd.takePaid()
-	shot.OnSent = func() { close(o.sent) }
-	o.Opened = rd.e.Client.Open(ctx, shot)
-	rd.opened[s] = o
-	return nil
+	l := &launch{make(chan struct{}), make(chan trace.Exchange, 1)}
+	shot.OnSent = func() { close(l.sent) }
+	rd.background[s.Label] = l.done
+	id := int(rd.e.ids.Add(1))
+	go func() {
+		pause(ctx, delay)
+		x := rd.e.Client.Send(ctx, shot)
+		x.ID = id
+		rd.label(&x, step, s, sc)
+		l.done <- x
+	}()
+	return l, nil
 }
 
-// idleMost is how long a connection may wait for its request: less than servers wait for one (nginx 60 s, Apache 20 s, services in Go
-// often 2 s to 10 s).
-const idleMost = trace.Nanos(time.Second)
-
-// soon are the steps of the background sends that follow one with nothing but shares of the handling time in between.
-func (rd *round) soon(step int) []int {
-	if rd.e.handling(true) > idleMost {
-		return nil
-	}
-	var out []int
+// launchSoon sees to the background sends that follow one, which was sent just now, with nothing but shares of the handling time in
+// between. A copy sets out earlier than it is due by what the way took the one before, a connection and its handshake: through a network
+// that is as long as some handlers work. None sets out before the first one was sent, because a server may serve one connection at a time,
+// and end those that wait.
+func (rd *round) launchSoon(ctx context.Context, step int, way trace.Nanos) error {
+	sent, due := rd.e.Clock(), time.Duration(0)
 	for i := step + 1; i < len(rd.s.Steps); i++ {
 		switch st := &rd.s.Steps[i]; {
+		case st.Wait != nil && st.Wait.Handling > 0 && st.Wait.Handling < 1:
+			due += time.Duration(st.Wait.Handling * float64(rd.e.handling(true)))
+			rd.dues[i] = sent + trace.Nanos(due)
 		case st.Send != nil && st.Send.Background && st.Send.Key != scenarios.KeyFresh:
-			out = append(out, i)
-		case st.Wait == nil || st.Wait.Handling == 0 || st.Wait.Handling >= 1:
-			return out
+			l, err := rd.launch(ctx, i, due-way.Duration())
+			if err != nil {
+				return err
+			}
+			rd.launched[i] = l
+		default:
+			return nil
 		}
 	}
-	return out
+	return nil
 }
 
 func (rd *round) join(ctx context.Context, label string) {

@@ -129,45 +129,17 @@ func orDefault[T ~int64](v, otherwise T) T {
 // (Broke and Error); a shot that Validate refuses is broken in dial with Wire 0. When ctx ends, Send stops at once
 // and the exchange says so. ID, Step, Label, Copy, Scope and Class are left to the caller.
 func (c *Client) Send(ctx context.Context, s Shot) trace.Exchange {
-	return c.Open(ctx, s).Send(ctx)
-}
-
-// Opened is a shot whose connection was made, or failed: Send says so. Each must be sent or closed.
-type Opened struct {
-	f    *flight
-	made bool
-}
-
-// Open makes the connection of a shot, for one whose moment does not wait for that.
-func (c *Client) Open(ctx context.Context, s Shot) *Opened {
 	c.paceAll(ctx, []Shot{s})
 	f := c.prepare(s, true)
-	return &Opened{f, f.dial(ctx)}
-}
-
-// Send is that of Client, over the connection that was made.
-func (o *Opened) Send(ctx context.Context) trace.Exchange {
-	f := o.f
-	if !o.made {
+	if !f.dial(ctx) {
 		return f.x
 	}
 	if f.link.h2 != nil {
 		f.stream(ctx)
-	} else if f.begin(ctx, f.c.requestTimeout) {
+	} else if f.begin(ctx, c.requestTimeout) {
 		f.writeUp(f.wire)
 		f.finish(ctx)
 	}
-	f.c.answers.saw(address(f.url), &f.x)
+	c.answers.saw(address(f.url), &f.x)
 	return f.x
-}
-
-// Close gives the connection up, with nothing sent.
-func (o *Opened) Close() {
-	switch {
-	case !o.made:
-	case o.f.link.h2 != nil:
-		o.f.link.h2.close(true)
-	default:
-		o.f.link.conn.Close()
-	}
 }

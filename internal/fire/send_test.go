@@ -45,46 +45,6 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestOpen holds that a connection is made before its moment, that nothing is sent before that, and that it can be given up.
-func TestOpen(t *testing.T) {
-	var came atomic.Int32
-	met := make(chan net.Conn, 3)
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { came.Add(1) }))
-	server.Config.ConnState = func(c net.Conn, state http.ConnState) {
-		if state == http.StateNew {
-			met <- c
-		}
-	}
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	defer server.Close()
-	for _, firing := range []string{FiringAuto, FiringH1} {
-		client := New(Options{TLS: insecure(), Firing: firing})
-		o := client.Open(t.Context(), order(server.URL))
-		<-met
-		if n := came.Load(); n != 0 {
-			t.Fatalf("%s: %d requests before the moment", firing, n)
-		}
-		between := client.clock()
-		x := o.Send(t.Context())
-		if n := came.Swap(0); !x.Complete() || n != 1 || len(met) > 0 {
-			t.Errorf("%s: %d requests, %d connections more, broke %q %s", firing, n, len(met), x.Broke, x.Error)
-		}
-		if x.Started < between {
-			t.Errorf("%s: started at %d, sent at the moment of %d", firing, x.Started, between)
-		}
-		o = client.Open(t.Context(), order(server.URL))
-		<-met
-		o.Close()
-		if n := came.Load(); n != 0 {
-			t.Errorf("%s: %d requests of a shot that was given up", firing, n)
-		}
-	}
-	gone := New(Options{}).Open(t.Context(), order("http://127.0.0.1:1"))
-	gone.Close()
-	wantBroken(t, gone.Send(t.Context()), trace.PhaseDial, "refused")
-}
-
 func TestTLS(t *testing.T) {
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) })
 	server := httptest.NewUnstartedServer(handler)
