@@ -194,3 +194,48 @@ func TestImpostorIsRefused(t *testing.T) {
 		t.Errorf("verdict %s, reason %s: %s", c.Verdict, c.Reason, c.Detail)
 	}
 }
+
+// A caller that says nothing of who it is, beside credentials of the endpoint's own, makes no other request when it is left out.
+func TestCallersThatAreNone(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		callers, headers string
+		tested           bool
+	}{
+		"a token":                    {"alice: {headers: {Authorization: Bearer alice}}", "", true},
+		"a header of a gateway":      {"alice: {headers: {X-User: alice}}", "", true},
+		"a header beside a token":    {"alice: {headers: {X-Client: '7'}}", "    headers: {Authorization: Bearer service}\n", false},
+		"variables of a path":        {"north: {vars: {shop: north}}", "", false},
+		"two of them, and one token": {"north: {vars: {shop: north}}\n  south: {vars: {shop: south}}", "    headers: {X-Api-Key: service}\n", false},
+	} {
+		b := newBackend()
+		text := strings.Replace(testPlan, "counters:", "callers:\n  "+tt.callers+"\ncounters:", 1)
+		text = strings.Replace(text, "    key:", tt.headers+"    key:", 1)
+		r := judged(t, b.serve(b.honest), text, scenario("anonymous-caller-same-body", "other-caller-same-body"))
+		for _, c := range r.Endpoints[0].Cases {
+			if tested := c.Reason != trace.Needs; c.Scenario == "anonymous-caller-same-body" && tested != tt.tested || c.Verdict == trace.Fail {
+				t.Errorf("%s: %s: %s %s: %s", name, c.Scenario, c.Verdict, c.Reason, c.Detail)
+			}
+		}
+	}
+}
+
+// What a plan draws for each send is drawn for each copy too: a service that takes no nonce twice takes every one.
+func TestEverySendHasItsNonce(t *testing.T) {
+	t.Parallel()
+	b := newBackend()
+	seen := sync.Map{}
+	text := strings.Replace(testPlan, "    key:", "    headers: {X-Nonce: \"{{send.uuid}}\"}\n    key:", 1)
+	r := judged(t, b.serve(func(w http.ResponseWriter, r *http.Request) {
+		if _, again := seen.LoadOrStore(r.Header.Get("X-Nonce"), true); again {
+			http.Error(w, `{"error":"nonce"}`, http.StatusBadRequest)
+			return
+		}
+		b.honest(w, r)
+	}), text, scenario("same-key-concurrent", "in-progress-copy", "same-key-again"))
+	for _, c := range r.Endpoints[0].Cases {
+		if len(c.Findings) > 0 {
+			t.Errorf("%s: %s", c.Scenario, c.Findings[0].Message)
+		}
+	}
+}

@@ -47,6 +47,7 @@ func needsOfSend(s Send) []string {
 		{s.Caller == CallerOther, "other_caller"},
 		{s.Caller == CallerAnonymous || s.Caller == CallerStripped, "credentials"},
 		{s.Caller == CallerImpostor, "other_caller"},
+		{s.Caller == CallerImpostor, "credentials"},
 		{s.Caller == CallerRenewed, "renewable_caller"},
 		{s.Other, "other_endpoint"},
 		{s.OtherQuery, "other_query"},

@@ -103,7 +103,7 @@ func (rd *round) pursuitOf(x *trace.Exchange, p promise) *pursuit {
 	}
 	made := &pursuit{promise: p, at: len(rd.t.Work), caller: x.Caller, scope: rd.named(x.Scope), answered: x.Done, ended: p.refusal != ""}
 	rd.pursuits = append(rd.pursuits, made)
-	rd.t.Work = append(rd.t.Work, trace.Work{Of: []int{x.ID}, URL: rd.e.Redactor.String(p.url), Refusal: p.refusal})
+	rd.t.Work = append(rd.t.Work, trace.Work{Of: []int{x.ID}, URL: rd.e.Redactor.Link(p.url), Refusal: p.refusal})
 	return made
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"retrysafe/internal/plan"
+	"retrysafe/internal/redact"
 	"retrysafe/internal/trace"
 	"retrysafe/scenarios"
 )
@@ -253,7 +254,8 @@ func controlWith(s *scenarios.Scenario, body string) *scenarios.Scenario {
 func (e *endpointRun) locate(ctx context.Context) {
 	c := e.t.Control
 	target := located(&c.Rounds[0])
-	if target == "" || ctx.Err() != nil || e.allowed(target) != nil {
+	hidden := redact.Unnumbered(target) != target // it names a secret, which was replaced
+	if target == "" || hidden || ctx.Err() != nil || e.allowed(target) != nil {
 		return
 	}
 	x := e.get(ctx, target, &scope{})

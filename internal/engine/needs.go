@@ -113,9 +113,9 @@ func planNeeds(from *plan.Plan) []named {
 	of := func(name string, met func(*plan.Plan) bool, lacks, enable string) named {
 		return named{name, need{func(p *plan.Plan, _ *plan.Endpoint) bool { return met(p) }, lacks, enable}}
 	}
+	lacks, enable := noCredentials(from)
 	return []named{
-		of("credentials", func(p *plan.Plan) bool { return len(p.Callers) > 0 },
-			"the plan has no caller, so everybody is anonymous", callersLine(from, 1)),
+		{"credentials", need{authenticates, lacks, enable}},
 		of("other_caller", func(p *plan.Plan) bool { return len(p.Callers) > 1 },
 			noSecond(from), callersLine(from, 2)),
 		of("renewable_caller", func(p *plan.Plan) bool { return len(p.Callers) > 0 && p.Callers[0].Renewable() },
@@ -125,6 +125,28 @@ func planNeeds(from *plan.Plan) []named {
 		of("replicas", func(p *plan.Plan) bool { return len(p.Replicas) > 1 },
 			"the plan names no instances behind the target", "replicas: [http://10.0.0.1:8080, http://10.0.0.2:8080]"),
 	}
+}
+
+// noCredentials says that nothing in a plan tells who sends a request, and gives the line that would.
+func noCredentials(p *plan.Plan) (lacks, enable string) {
+	if len(p.Callers) == 0 {
+		return "the plan has no caller, so everybody is anonymous", callersLine(p, 1)
+	}
+	name := p.Callers[0].Name
+	return "nothing of caller " + name + " says who it is, so a request without it is the same request",
+		fmt.Sprintf(`callers: {%s: {headers: {Authorization: "Bearer ${%s_TOKEN}"}}}`, name, strings.ToUpper(name))
+}
+
+// authenticates reports whether a request to the endpoint says by its caller who sends it: by a certificate, a signature, what was
+// obtained, a header that carries a credential, or else any header, where the endpoint has no credentials of its own.
+func authenticates(p *plan.Plan, ep *plan.Endpoint) bool {
+	if len(p.Callers) == 0 {
+		return false
+	}
+	carries := func(h plan.HeaderTemplate) bool { return trace.CarriesCredential(h.Name) }
+	c := p.Callers[0]
+	return c.Certificate != nil || len(c.Sign) > 0 || c.Renewable() || slices.ContainsFunc(c.Headers, carries) ||
+		len(c.Headers) > 0 && !slices.ContainsFunc(ep.Headers, carries)
 }
 
 // endpointNeeds are the needs that an endpoint meets.

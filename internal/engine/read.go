@@ -105,7 +105,7 @@ func (rd *round) look(ctx context.Context, name string) {
 				v = rd.e.counts.Read(ctx, a.counter, a.values)
 			}
 			v.Scopes = a.scopes
-			v.Source, v.Raw, v.Error = rd.e.Redactor.String(v.Source), rd.e.Redactor.Message(v.Raw), rd.e.Redactor.Message(v.Error)
+			v.Source, v.Raw, v.Error = rd.e.Redactor.Link(v.Source), rd.e.Redactor.Message(v.Raw), rd.e.Redactor.Message(v.Error)
 			found[i] = v
 			return nil
 		})
@@ -138,7 +138,7 @@ func (rd *round) states(ctx context.Context) []trace.StateValue {
 			}
 			v := rd.e.counts.ReadState(ctx, rd.e.Plan.States[name], values{scope: sc, key: sc.Key})
 			v.Scope = sc.Name
-			v.Source, v.Value, v.Error = rd.e.Redactor.String(v.Source), rd.e.Redactor.Message(v.Value), rd.e.Redactor.Message(v.Error)
+			v.Source, v.Value, v.Error = rd.e.Redactor.Link(v.Source), rd.e.Redactor.Message(v.Value), rd.e.Redactor.Message(v.Error)
 			out = append(out, v)
 		}
 	}

@@ -26,8 +26,9 @@ func (v *view) hidden(e *scenarios.Expectation) outcome {
 			continue
 		}
 		for _, j := range v.of(trace.ClassSuccess, v.labelled(nil)) {
-			if v.x(j).Scope == v.x(i).Scope && v.x(j).Caller == v.x(i).Caller || v.x(j).Started >= v.x(i).Done {
-				continue
+			same := v.x(j).Scope == v.x(i).Scope && v.x(j).Caller == v.x(i).Caller
+			if same || v.anonymous(i) && v.anonymous(j) || v.x(j).Started >= v.x(i).Done {
+				continue // what nobody's request created is nobody's
 			}
 			leak, able, doubt := v.beside(j, i).leak()
 			if leak == "" && v.barred(i) {
@@ -226,7 +227,7 @@ func (p pair) differs() bool {
 func (p pair) find(name creationName) (at string, tells bool) {
 	telling := name.telling || p.crossed && name.field == fieldLocation // no two endpoints create at one place
 	tells = telling || !p.crossed
-	placed := p.in.fields[name.field] == name.text && !p.own && (telling || tells && p.alike() && (!p.oneScope() || p.older(name) || p.unservedElse(p.i)))
+	placed := p.in.fields[name.field] == name.text && !p.own && !(p.oneScope() && p.roseItself()) && (telling || tells && p.alike() && (!p.oneScope() || p.older(name) || p.unservedElse(p.i)))
 	switch {
 	case p.crossed && p.class[p.i] != trace.ClassSuccess: // it may say why it refuses
 	case placed:

@@ -206,6 +206,7 @@ func TestHiddenFromNobody(t *testing.T) {
 		{"a replay, numbered", unauthorized, numbered(48213), trace.Fail, "a number is no one's own who is not served"},
 		{"a refusal that names it", unauthorized, reply(409, `{"error":"used for ord_7"}`), trace.Fail, "named is shown"},
 		{"served, an order of its own", order(8), order(9), trace.Pass, "nobody's orders are nobody's"},
+		{"told alike", order(8), order(8), trace.Pass, "a constant answer to nobody is no leak"},
 		{"served, a replay", order(8), order(7), trace.Inconclusive, "perhaps it does not look at credentials"},
 	}
 	for _, tt := range tests {

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"retrysafe/internal/strict"
+	"retrysafe/internal/trace"
 )
 
 // risky is what a plan may say and better would not: what it proves little by, whom it may hurt, and what it shows.
@@ -207,7 +208,7 @@ func (r *risky) credentials() {
 }
 
 func (r *risky) header(h HeaderTemplate) {
-	if isCredentialHeader(h.Name) {
+	if trace.CarriesCredential(h.Name) {
 		r.literal(h.Value)
 	}
 }

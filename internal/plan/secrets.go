@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"retrysafe/internal/strict"
+	"retrysafe/internal/trace"
 )
 
 // leastSecret is the length from which a value counts as secret by itself: shorter ones, such as "test", "true" or
@@ -125,7 +126,7 @@ func (p *Plan) credentials() []string {
 	}
 	carrying := func(headers []HeaderTemplate) {
 		for _, h := range headers {
-			if isCredentialHeader(h.Name) {
+			if trace.CarriesCredential(h.Name) {
 				found = append(found, credentialsIn(h)...)
 			}
 		}
@@ -153,11 +154,6 @@ func (p *Plan) credentials() []string {
 		}
 	}
 	return found
-}
-
-func isCredentialHeader(name string) bool {
-	known := []string{"authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-auth-token"}
-	return slices.Contains(known, strings.ToLower(name))
 }
 
 // credentialsIn are the secret parts of a header's value: behind a scheme such as Bearer, the two halves of

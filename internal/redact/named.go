@@ -9,50 +9,96 @@ import (
 	"retrysafe/internal/trace"
 )
 
-// mostNamed is up to how many bytes of a body secrets are looked for by their names: requests that carry one are short, and large answers are
-// files.
-const mostNamed = 64 << 10
-
-// namedMember is a member of JSON, or of a form, whose name says that nobody may read it. A bare "token" or "secret" is not among them: much that is
-// made is called so, and is shown to be told apart.
-var (
-	namedMember = regexp.MustCompile(`(?i)"(?:password|passwd|client_?secret|api_?key|access_?token|refresh_?token|private_?key)"\s*:\s*("(?:[^"\\]|\\.)*")`)
-	namedField  = regexp.MustCompile(`(?i)(?:^|&)(?:password|passwd|client_?secret|api_?key|access_?token|refresh_?token|private_?key)=([^&]+)`)
+const (
+	// mostNamed is up to how many bytes of a body secrets are looked for by their names: requests that carry one are short, and large
+	// answers are files.
+	mostNamed = 64 << 10
+	// mostEchoed is how many secrets of a body are looked for elsewhere.
+	mostEchoed = 16
 )
 
-// inURL makes the values of parameters that carry credentials by their names secrets, but for the idempotency key.
-func (r *Redactor) inURL(raw, key string) {
-	_, query, _ := strings.Cut(raw, "?")
-	query, _, _ = strings.Cut(query, "#")
-	for pair := range strings.SplitSeq(query, "&") {
-		name, value, _ := strings.Cut(pair, "=")
-		if name = strings.ToLower(name); carriesCredential(name) || strings.HasSuffix(name, "signature") {
-			r.unescaped(value, key)
+var (
+	member = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"(\s*:\s*)("(?:[^"\\]|\\.)*")`)
+	// marked is a text that is drawn for a scope, as engine makes markers: judging looks for it.
+	marked = regexp.MustCompile(`rs[a-z2-7]{24}`)
+)
+
+// Link is a URL, or a text with one at its end, with every secret replaced, and what parameters carry by their names.
+func (r *Redactor) Link(text string) string { return r.String(r.link(text, "")) }
+
+// link replaces the values of parameters that carry credentials by their names. The idempotency key and markers stay.
+func (r *Redactor) link(raw, key string) string {
+	before, query, found := strings.Cut(raw, "?")
+	if !found {
+		return raw
+	}
+	query, fragment, _ := strings.Cut(query, "#")
+	pairs := strings.Split(query, "&")
+	for i, pair := range pairs {
+		if name, value, _ := strings.Cut(pair, "="); trace.CarriesCredential(name) || strings.EqualFold(name, "sig") {
+			pairs[i] = name + strings.TrimPrefix(pair, name)[:len(pair)-len(name)-len(value)] + r.unescaped(value, key)
 		}
 	}
+	return strings.TrimSuffix(before+"?"+strings.Join(pairs, "&")+"#"+fragment, "#")
 }
 
-// inBody does the same for members of JSON and fields of a form.
-func (r *Redactor) inBody(b *trace.Body, key string) {
+// named replaces the values of members of JSON, and of fields of a form, that nobody may read by their names.
+func (r *Redactor) named(b *trace.Body, key string) {
 	if len(b.Text) > mostNamed {
 		return
 	}
-	for _, found := range namedMember.FindAllStringSubmatch(b.Text, -1) {
+	echoed := 0
+	b.Text = member.ReplaceAllStringFunc(b.Text, func(whole string) string {
+		parts := member.FindStringSubmatch(whole)
 		var value string
-		if json.Unmarshal([]byte(found[1]), &value) == nil && value != key {
-			r.Add(value)
+		if !trace.IsSecret(parts[1]) || json.Unmarshal([]byte(parts[3]), &value) != nil || r.stays(value, key) {
+			return whole
 		}
-	}
+		if echoed++; echoed <= mostEchoed {
+			r.echo(value)
+		}
+		return `"` + parts[1] + `"` + parts[2] + `"` + r.inPlace(value) + `"`
+	})
 	if strings.HasPrefix(b.Text, "{") || strings.HasPrefix(b.Text, "[") {
 		return
 	}
-	for _, found := range namedField.FindAllStringSubmatch(b.Text, -1) {
-		r.unescaped(found[1], key)
+	fields := strings.Split(b.Text, "&")
+	for i, f := range fields {
+		if name, value, ok := strings.Cut(f, "="); ok && trace.IsSecret(name) {
+			fields[i] = name + "=" + r.unescaped(value, key)
+		}
+	}
+	b.Text = strings.Join(fields, "&")
+}
+
+// unescaped is a value of a URL or a form, replaced.
+func (r *Redactor) unescaped(value, key string) string {
+	plain, err := url.QueryUnescape(value)
+	if err != nil || r.stays(plain, key) {
+		return value
+	}
+	r.echo(plain)
+	return r.inPlace(plain)
+}
+
+// stays is true for what a run needs to read, and for what was replaced or stands elsewhere.
+func (r *Redactor) stays(value, key string) bool {
+	return value == "" || key != "" && strings.Contains(value, key) || marked.MatchString(value) || strings.Contains(value, "{{") || numbered.MatchString(value)
+}
+
+// echo makes a value a secret wherever it stands, where it is long and mixed enough to be nothing else. A word or a number that is a
+// password in one place is a word or a number in others.
+func (r *Redactor) echo(value string) {
+	digits := strings.ContainsAny(value, "0123456789")
+	letters := strings.ContainsFunc(value, func(c rune) bool { return c < '0' || c > '9' })
+	if len(value) >= 16 && letters || len(value) >= 12 && letters && digits {
+		r.Add(value)
 	}
 }
 
-func (r *Redactor) unescaped(value, key string) {
-	if plain, err := url.QueryUnescape(value); err == nil && plain != key {
-		r.Add(plain)
-	}
+// inPlace is the token of a value, which is not looked for anywhere else.
+func (r *Redactor) inPlace(value string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.token(value)
 }

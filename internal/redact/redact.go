@@ -77,10 +77,15 @@ func (r *Redactor) Message(s string) string {
 // Exchange replaces the secrets of an exchange in place: by value everywhere except in the key, and by
 // name in headers, parameters of the URL and members of a body that carry credentials.
 func (r *Redactor) Exchange(x *trace.Exchange) {
-	r.named(&x.Request, x.Key)
+	r.request(&x.Request, x.Key)
 	if x.Response != nil {
-		r.inBody(&x.Response.Body, x.Key)
+		r.named(&x.Response.Body, x.Key)
 		r.credentials(x.Response.Headers, x.Key)
+		for i := range x.Response.Headers {
+			if h := &x.Response.Headers[i]; strings.EqualFold(h.Name, "Location") || strings.EqualFold(h.Name, "Content-Location") {
+				h.Value = r.link(h.Value, x.Key)
+			}
+		}
 		r.headers(x.Response.Headers, "")
 		r.body(&x.Response.Body)
 	}
@@ -90,10 +95,10 @@ func (r *Redactor) Exchange(x *trace.Exchange) {
 	x.Error = r.Message(x.Error)
 }
 
-// named replaces what headers of a request carry by their names, and makes what its URL and body do secret.
-func (r *Redactor) named(q *trace.Request, key string) {
-	r.inURL(q.URL, key)
-	r.inBody(&q.Body, key)
+// request replaces what a request carries by names.
+func (r *Redactor) request(q *trace.Request, key string) {
+	q.URL = r.link(q.URL, key)
+	r.named(&q.Body, key)
 	r.credentials(q.Headers, key)
 }
 
@@ -103,7 +108,7 @@ func (r *Redactor) Learn(as []trace.Arrival) {
 		if a.Call != nil {
 			q := a.Call.Request
 			q.Headers = slices.Clone(q.Headers)
-			r.named(&q, a.Call.Key)
+			r.request(&q, a.Call.Key)
 		}
 	}
 }
@@ -114,7 +119,7 @@ func (r *Redactor) Arrival(a *trace.Arrival) {
 	if a.Call != nil {
 		c := *a.Call
 		c.Request.Headers = slices.Clone(c.Request.Headers)
-		r.named(&c.Request, c.Key)
+		r.request(&c.Request, c.Key)
 		r.headers(c.Request.Headers, c.Key)
 		c.Request.URL = r.keeping(c.Request.URL, c.Key)
 		r.body(&c.Request.Body)
@@ -182,18 +187,10 @@ func (r *Redactor) credentials(hs []trace.Header, key string) {
 		case name == "set-cookie":
 			pair, attributes, _ := strings.Cut(value, ";")
 			hs[i].Value = strings.TrimSuffix(r.cookies(pair)+";"+attributes, ";")
-		case carriesCredential(name):
+		case trace.CarriesCredential(name):
 			hs[i].Value = r.secret(value)
 		}
 	}
-}
-
-// carriesCredential tells headers whose whole value is a credential by how their names end: X-Api-Key, X-Goog-Api-Key,
-// Private-Token, X-Vault-Token, X-Amz-Security-Token, Ocp-Apim-Subscription-Key. name is in lower case.
-func carriesCredential(name string) bool {
-	return slices.ContainsFunc([]string{
-		"token", "api-key", "apikey", "api_key", "access-key", "auth-key", "subscription-key", "secret", "password", "session-id",
-	}, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 func (r *Redactor) cookies(line string) string {
@@ -212,9 +209,7 @@ func (r *Redactor) secret(value string) string {
 		return ""
 	}
 	r.Add(value)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.token(value)
+	return r.inPlace(value)
 }
 
 func (r *Redactor) token(value string) string {

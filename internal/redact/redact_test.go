@@ -79,15 +79,19 @@ func TestArrivals(t *testing.T) {
 
 // Whoever tries one request by hand writes secrets where they belong, and not into a list of them.
 func TestNamed(t *testing.T) {
+	const marker = "rsa2a2a2a2a2a2a2a2a2a2a2a2"
 	for _, c := range []struct{ url, body, answer, wantURL, wantBody, wantAnswer, reason string }{
-		{"/a?api_key=0123456789&q=1", `{}`, `{"echo":"0123456789"}`, "/a?api_key=[secret-1]&q=1", `{}`, `{"echo":"[secret-1]"}`, "a parameter, and its echo"},
-		{"/a?X-Amz-Signature=a%2Fb%2Fc%2Fd%2F#x", `{}`, "a/b/c/d/", "/a?X-Amz-Signature=[secret-1]#x", `{}`, "[secret-1]", "a signature, escaped"},
-		{"/a", `{"user":"ada","password":"corr\"ect horse"}`, `{"n":1}`, "/a", `{"user":"ada","password":"[secret-1]"}`, `{"n":1}`, "a member"},
-		{"/a", `user=ada&client_secret=a%20b%20c%20d`, `a b c d`, "/a", `user=ada&client_secret=[secret-1]`, `[secret-1]`, "a field of a form"},
+		{"/a?api_key=k3y-0123456789&q=1", `{}`, `{"echo":"k3y-0123456789"}`, "/a?api_key=[secret-1]&q=1", `{}`, `{"echo":"[secret-1]"}`, "a parameter, and its echo"},
+		{"/a?X-Amz-Signature=a%2Fb%2Fc%2F4567890#x", `{}`, "a/b/c/4567890", "/a?X-Amz-Signature=[secret-1]#x", `{}`, "[secret-1]", "a signature, escaped"},
+		{"/a?sig=abc&sv=2", `{}`, `{}`, "/a?sig=[secret-1]&sv=2", `{}`, `{}`, "short, in its place"},
+		{"/a", `{"user":"ada","newPassword" : "corr\"ect horse 4"}`, `{"n":1}`, "/a", `{"user":"ada","newPassword" : "[secret-1]"}`, `{"n":1}`, "a member"},
+		{"/a", `user=ada&client_secret=a%20b%20c%20d`, `a b c d`, "/a", `user=ada&client_secret=[secret-1]`, `a b c d`, "a field of a form"},
 		{"/a", `{}`, `{"access_token": "0123456789", "id": 1}`, "/a", `{}`, `{"access_token": "[secret-1]", "id": 1}`, "of the answer"},
 		{"/a?access_token=the-key", `{"access_token":"the-key"}`, `{}`, "/a?access_token=the-key", `{"access_token":"the-key"}`, `{}`, "the idempotency key is none"},
-		{"/a?password=abc", `{"password":"abc"}`, `{"alphabet":"abc"}`, "/a?password=abc", `{"password":"abc"}`, `{"alphabet":"abc"}`, "too short to be told from a word"},
-		{"/a?page_token_size=0123456789", `{"token":"tok_visa_1"}`, `{"secret":"garden-7"}`, "/a?page_token_size=0123456789", `{"token":"tok_visa_1"}`, `{"secret":"garden-7"}`, "names that mean other things too"},
+		{"/a?token=" + marker, `{"password":"` + marker + `"}`, marker, "/a?token=" + marker, `{"password":"` + marker + `"}`, marker, "a marker is looked for"},
+		{"/a", `{"password":"123456"}`, `{"limit":1234567}`, "/a", `{"password":"[secret-1]"}`, `{"limit":1234567}`, "a number elsewhere is a number"},
+		{"/a", `{"password":"password"}`, `{"password_errors":[]}`, "/a", `{"password":"[secret-1]"}`, `{"password_errors":[]}`, "and a name is a name"},
+		{"/a?page_token_size=0123456789ab", `{"token":"tok_visa_1"}`, `{"secret":"garden-7"}`, "/a?page_token_size=0123456789ab", `{"token":"tok_visa_1"}`, `{"secret":"garden-7"}`, "names that mean other things too"},
 	} {
 		x := &trace.Exchange{Key: "the-key", Request: trace.Request{URL: c.url, Body: trace.Body{Text: c.body}}, Response: &trace.Response{Body: trace.Body{Text: c.answer}}}
 		New(nil, nil).Exchange(x)
@@ -100,6 +104,9 @@ func TestNamed(t *testing.T) {
 		if r.Arrival(&a); a.Call.Request.URL != c.wantURL || a.Call.Request.Body.Text != c.wantBody {
 			t.Errorf("%s: a sink tells %s, %s", c.reason, a.Call.Request.URL, a.Call.Request.Body.Text)
 		}
+	}
+	if got := New(nil, nil).Link("GET http://127.0.0.1/count?access_token=abc&n=1"); got != "GET http://127.0.0.1/count?access_token=[secret-1]&n=1" {
+		t.Errorf("a counter's source: %s", got)
 	}
 }
 
