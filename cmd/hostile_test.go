@@ -159,6 +159,7 @@ const hostileMost = 90 * time.Second
 // accused, the rest is judged as ever, and the run ends with a report. It takes a few requests by chance, from the seed in
 // RETRYSAFE_HOSTILE_SEED; with RETRYSAFE_HOSTILE=all it takes every one, which takes an hour.
 func TestHostileServer(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes half a minute: run it without -short")
 	}

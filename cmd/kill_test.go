@@ -175,6 +175,7 @@ func (k *killing) read(t *testing.T) *trace.Run {
 // TestKill kills something at a random step of a run: there is always a report or a clear error, with the right exit code, never
 // a wrong pass, and nothing is left running.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("each round is a run: run it without -short")
 	}

@@ -15,6 +15,7 @@ import (
 // TestReadme runs the commands of the README on the built-in shop, with its plan as retrysafe.yaml, and with the blocks that begin with the
 // name of a file as these.
 func TestReadme(t *testing.T) {
+	t.Parallel()
 	if raceEnabled {
 		t.Skip("each command of the README is a program: run it without -race")
 	}

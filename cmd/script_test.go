@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command line as a user would; the scripts are its specification. Under the race detector, where each start
 // of a program takes a second, it runs those that have several things at once and few programs.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	p := scriptParams(t)
 	if raceEnabled {
 		p.Dir = ""

@@ -25,6 +25,7 @@ import (
 // and wants the next run to be conclusive. It takes two to four minutes on two
 // processors that others use too, half of it waiting.
 func TestTryHonest(t *testing.T) {
+	t.Parallel()
 	if testing.Short() || raceEnabled {
 		t.Skip("it starts every honest variant of the shop: run it without -short and -race")
 	}
