@@ -106,13 +106,13 @@ func (m *matrix) offered(t *testing.T, variants []fixtures.Variant) []fixtures.V
 }
 
 // atOnce is how many variants run at the same time: most of a run is waiting. Database servers allow a hundred connections, and a
-// shop takes up to twenty.
+// shop takes up to twenty; files of SQLite share a disk.
 func (m *matrix) atOnce() int {
 	kind, _, _ := strings.Cut(m.store, "=")
 	switch {
 	case *together > 0:
 		return *together
-	case kind == fixtures.StorePostgres, kind == fixtures.StoreMySQL:
+	case kind == fixtures.StorePostgres, kind == fixtures.StoreMySQL, kind == fixtures.StoreSQLite:
 		return 4
 	}
 	return 16
