@@ -120,6 +120,9 @@ func texts(lines []trace.PlanLine) []string {
 }
 
 func TestPasteFollowsFromWhatWasSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much work for one goroutine: run it without -short")
+	}
 	ms := func(n int) trace.Nanos { return trace.Nanos(n) * trace.Nanos(time.Millisecond) }
 	tests := []struct {
 		name, plan string
@@ -215,6 +218,9 @@ func TestDecideNamesEveryGap(t *testing.T) {
 
 // TestAllLinesTogether pastes every line where it belongs: no two of them may be in each other's way.
 func TestAllLinesTogether(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much work for one goroutine: run it without -short")
+	}
 	for _, text := range []string{
 		barePlan,
 		strings.Replace(barePlan, "    counters: {orders: 1}\n", "", 1),
@@ -334,6 +340,9 @@ func TestAssume(t *testing.T) {
 
 // TestCallersStay: what is proposed of callers leaves those that the plan has as they are, and shows nothing of their credentials.
 func TestCallersStay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much work for one goroutine: run it without -short")
+	}
 	for _, tt := range []struct {
 		reason, callers string
 		want            []string

@@ -106,6 +106,9 @@ func otherFaults() []fault {
 }
 
 func TestDiagnoseFaults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("much work for one goroutine: run it without -short")
+	}
 	for _, f := range faults() {
 		if got := causesOf(t, shownBy(t, strings.Fields(f.findings))); got != f.causes {
 			t.Errorf("%s: told as [%s], want [%s]; findings %s", f.name, got, f.causes, f.findings)
