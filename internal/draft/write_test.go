@@ -209,7 +209,7 @@ func TestStarter(t *testing.T) {
 func FuzzWrite(f *testing.F) {
 	for _, s := range []string{
 		"", " ", "yes", "No", "~", "null", "0123", "1e3", "2024-01-01", "12:30", "a: b", "a #b", "#a", "@x", "`x", "%x", "- x", "? x", "x:", "[a", "{a}",
-		"{{marker}}", "{{unknown}}", "{{ marker }}", "}}", "{{", "${HOME}", "${", "$${", "${HOME:-{{key}}}", "{{{marker}}}", "${A:-{{}x}}", "$$", "$$$${", "a\nb", "a\n", "\n", "\n\na", " a\nb\n", "a\tb", "\t", "a\r\nb",
+		"{{marker}}", "{{unknown}}", "{{ marker }}", "}}", "{{", "${HOME}", "${", "$${", "${HOME:-{{key}}}", "${H\x00\x7f-{{key}}}", "{{{marker}}}", "${A:-{{}x}}", "$$", "$$$${", "a\nb", "a\n", "\n", "\n\na", " a\nb\n", "a\tb", "\t", "a\r\nb",
 		"\u0085", "\u2028", "\ufeff", "\x00", "\x7f", "\u009f", "é", "日本", "😀", `"`, `'`, `\`, `\u0041`, "<<", "=", "*a", "&a", "!a", "|", ">", "---", "...", "a---", "e,f", "a]",
 		strings.Repeat("long ", 60), "guess: x # y", "\u00a0", "\ufffe",
 	} {
@@ -234,8 +234,8 @@ func FuzzWrite(f *testing.F) {
 			Endpoints: []Endpoint{
 				{Name: "a" + Literal(s), Place: s, Comments: []string{s}, Request: "POST /x", Key: Key{Header: "Idempotency-Key"}, Counters: []string{"c"}, States: []string{"s"}, Tags: []string{"t" + Literal(s)}, Body: Body{JSON: json1.node},
 					Headers: []Header{{Name: "X", Value: Text{Value: Literal(s)}}}},
-				{Name: "text", Request: "POST /y", Body: Body{Text: "x" + Literal(s)}, Headers: []Header{{Name: "X", Value: Text{Value: s, Guess: s}}}},
-				{Name: "form", Request: "POST /z?q=" + s, Body: Body{Form: formOf(s)}},
+				{Name: "text", Request: "POST /y", Key: Key{Header: "Idempotency-Key"}, Body: Body{Text: "x" + Literal(s)}, Headers: []Header{{Name: "X", Value: Text{Value: s, Guess: s}}}},
+				{Name: "form", Request: "POST /z?q=" + s, Key: Key{Header: "Idempotency-Key"}, Body: Body{Form: formOf(s)}},
 			},
 		}
 		p := read(t, written(t, d))
