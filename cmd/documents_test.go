@@ -16,18 +16,7 @@ import (
 // against a server made from the document by others' code.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("sends a thousand operations: run it without -short")
-	}
-	dir := os.Getenv("RETRYSAFE_TEST_OPENAPI")
-	if dir == "" {
-		t.Skip("RETRYSAFE_TEST_OPENAPI is not set: it names a folder with real documents, see .ci/services")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) < 5 {
-		t.Fatalf("expected at least 5 documents in %s, found %d", dir, len(files))
-	}
-	bin := build(t)
+	files, bin := stub.Documents(t), build(t)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()

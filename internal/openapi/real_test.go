@@ -14,22 +14,13 @@ import (
 
 	"retrysafe/internal/draft"
 	"retrysafe/internal/openapi"
+	"retrysafe/internal/openapi/stub"
 	"retrysafe/internal/plan"
 )
 
 // TestRealDocuments drafts plans from published documents. What they send is TestDocuments' of cmd.
 func TestRealDocuments(t *testing.T) {
-	if testing.Short() {
-		t.Skip("drafts a thousand operations: run it without -short")
-	}
-	dir := os.Getenv("RETRYSAFE_TEST_OPENAPI")
-	if dir == "" {
-		t.Skip("RETRYSAFE_TEST_OPENAPI is not set: it names a folder with real documents, see .ci/services")
-	}
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) < 5 {
-		t.Fatalf("expected at least 5 documents in %s, found %d", dir, len(files))
-	}
+	files := stub.Documents(t)
 	versions := map[string]bool{}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
