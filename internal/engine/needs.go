@@ -134,7 +134,7 @@ func noCredentials(p *plan.Plan) (lacks, enable string) {
 	}
 	name := p.Callers[0].Name
 	return "nothing of caller " + name + " says who it is, so a request without it is the same request",
-		fmt.Sprintf(`callers: {%s: {headers: {Authorization: "Bearer ${%s_TOKEN}"}}}`, name, strings.ToUpper(name))
+		fmt.Sprintf(`callers: {%s: {headers: {Authorization: "Bearer ${TOKEN}"}}}`, name)
 }
 
 // authenticates reports whether a request to the endpoint says by its caller who sends it: by a certificate, a signature, what was

@@ -183,6 +183,10 @@ func (p pair) leak() (leak string, able bool, doubt *trace.Reason) {
 			return at + " holds " + shorten(name.text, 60) + ", the " + name.field + " of that one", true, nil
 		case at != "" && doubt == nil:
 			doubt = p.ambiguous(at, name, "100000")
+		case doubt == nil && p.namedAlike(name):
+			doubt = &trace.Reason{Code: trace.NoEvidence, Detail: fmt.Sprintf("%s, %s, holds %s, the %s of %s, and the counters show an effect of its own: "+
+				"the other one's answer, or a name that is made from what was sent, which both sent: %s",
+				p.view.name(p.i), p.whose(p.j, p.i), shorten(name.text, 60), name.field, p.view.name(p.j), answerText(p.x(p.i)))}
 		case doubt == nil && p.perhapsOwn(name):
 			doubt = p.ambiguous(name.field, name, "100000000")
 		}
@@ -276,6 +280,11 @@ func (p pair) older(name creationName) bool {
 // and the counters are asked as the first caller.
 func (p pair) perhapsOwn(name creationName) bool {
 	return p.strangers && p.oneScope() && !name.telling && p.in.fields[name.field] == name.text && p.alike()
+}
+
+// namedAlike reports whether both creations are named alike beyond accident, though the same request had an effect for each of two callers.
+func (p pair) namedAlike(name creationName) bool {
+	return p.oneScope() && name.telling && p.in.fields[name.field] == name.text && p.roseItself()
 }
 
 // numberAtEnd is the number that a name is, or that a path ends with.

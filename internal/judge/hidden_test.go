@@ -191,6 +191,21 @@ func TestHiddenFromAnImpostor(t *testing.T) {
 	}
 }
 
+// TestHiddenBesideAnEffect leaves open what the first one's id means in the answer to another caller whose request had an effect: an id that is
+// made of the body, or a stored answer that was given behind an effect.
+func TestHiddenBesideAnEffect(t *testing.T) {
+	s := script([]string{"first", "impostor"}, scenarios.Expectation{Hidden: []string{"impostor"}, Rule: "key-shared-across-callers"})
+	for effects, want := range map[int64]trace.Verdict{1: trace.Fail, 2: trace.Inconclusive} {
+		r := among(s, "A").under("A", "first", order(7)).under("A", "impostor", order(7))
+		r.last().Caller = "other"
+		in := input(t, "same-key-again", facts(), r.counted("after", effects))
+		in.Scenario = s
+		if got := Case(in); got.Verdict != want {
+			t.Errorf("%d effects: got %s (%s) [%s], want %s", effects, got.Verdict, got.Detail, told(in.Rules, got.Findings), want)
+		}
+	}
+}
+
 // TestHiddenFromNobody holds that an endpoint that wants credentials shows nothing without them, and that one for everybody is not accused.
 func TestHiddenFromNobody(t *testing.T) {
 	s := builtin(t, "anonymous-caller-same-body")
