@@ -270,6 +270,23 @@ func TestFalseSuccess(t *testing.T) {
 	}
 }
 
+// A request that was cut off may still be at work when its retry comes: whether it was, is told by the answers.
+func TestFalseSuccessBehindACut(t *testing.T) {
+	s := script([]string{"first", "retry", "again"}, scenarios.Expectation{Same: []string{"retry", "again"}})
+	empty := reply(200, "")
+	after := func(first answer, retry, again answer) func(*scenarios.Scenario) *recorder {
+		return func(s *scenarios.Scenario) *recorder {
+			return among(s, "A").under("A", "first", first).under("A", "retry", retry).under("A", "again", again).counted("after", 1)
+		}
+	}
+	judgeForms(t, []formCase{
+		{"empty success, then the result", s, nil, after(lost(trace.PhaseCut, ""), empty, order(7)), trace.Fail, "in-progress-false-success", "", "the result came later"},
+		{"the result, then an empty success", s, nil, after(lost(trace.PhaseCut, ""), order(7), empty), trace.Fail, "status-not-replayed headers-not-replayed body-not-replayed", "", "the result is lost on replay"},
+		{"nothing was cut off", s, nil, after(order(7), empty, order(7)), trace.Fail, "status-not-replayed headers-not-replayed body-not-replayed", "", "the first had ended"},
+		{"the result twice", s, nil, after(lost(trace.PhaseCut, ""), order(7), order(7)), trace.Pass, "", "", "no fault"},
+	})
+}
+
 func TestViolatedByAnswers(t *testing.T) {
 	leak := script([]string{"first", "theirs"}, scenarios.Expectation{Hidden: []string{"theirs"}, Rule: "key-shared-across-callers"})
 	volley := script([]string{"first", "theirs"}, scenarios.Expectation{OneOf: []string{"first", "theirs"}, Rule: "different-body-replayed"})

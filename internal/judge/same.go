@@ -18,7 +18,7 @@ func (v *view) same(e *scenarios.Expectation) outcome {
 		out.judged = v.refusedThroughout(among)
 		return out
 	}
-	early := v.earlyFrom(ref, among)
+	ref, early := v.withResult(ref, among)
 	for _, i := range among {
 		if i == ref {
 			continue
@@ -96,7 +96,7 @@ func (v *view) succeeded(ref, i int, early bool, out *outcome) []trace.Finding {
 	switch {
 	case early:
 		return []trace.Finding{v.finding(ruleFalseSuccess,
-			fmt.Sprintf("%s was answered with success and without the result, %.0f ms before the first answer came",
+			fmt.Sprintf("%s was answered with success and without the result, %.0f ms before the first answer with it came",
 				v.name(i), (answeredAt(first)-answeredAt(x)).Duration().Seconds()*1e3),
 			"one of the in-progress statuses, or "+answerText(first), answerText(x), ref, i)}
 	case v.in.Facts.Conflicts && x.Started > first.Done && !v.otherCreation(ref, i) &&
@@ -113,6 +113,21 @@ func (v *view) conflictText() string {
 		return "a refusal (4xx)"
 	}
 	return "status " + either(v.in.Facts.ReplayStatuses)
+}
+
+// withResult is the answer that the others must repeat, and tells which of them are successes from before there was a result. That
+// answer is the first one, unless a request of its operation got no answer before it: what has no result then, where a later
+// answer has one, was told while that request was still at work.
+func (v *view) withResult(ref int, among []int) (int, func(i int) bool) {
+	unanswered := slices.ContainsFunc(v.round.Exchanges, func(x trace.Exchange) bool {
+		return x.Response == nil && x.Sent != 0 && x.Started < v.x(ref).Started && sameOperation(&x, v.x(ref))
+	})
+	for _, i := range v.of(trace.ClassSuccess, among) {
+		if unanswered && v.x(i).Started > v.x(ref).Done && v.lacksResult(i, ref) {
+			return i, func(k int) bool { return v.x(k).Done < v.x(i).Started && v.lacksResult(i, k) }
+		}
+	}
+	return ref, v.earlyFrom(ref, among)
 }
 
 // earlyFrom tells which success answers came while the first request was under way and have nothing of its result. Where a
