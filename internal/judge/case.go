@@ -57,15 +57,17 @@ func (in *Input) rounds() []trace.Round {
 }
 
 // Repeat says why a round proves nothing and is better repeated: it took so long that its keys may have expired in it, or
-// what had to be under way at the same time was not, where that is the point. Nil for a round that counts, or in which a request
+// what had to be under way at the same time was not, where that is the point, or a copy was ahead of the request that it copies. Nil for a round that counts, or in which a request
 // hung or had no answer: that is worth a look. Input.Case is not read.
 func Repeat(in Input, r *trace.Round) *trace.Reason {
 	v := newView(&in, in.Control.Learned, r)
-	switch late, apart := v.tooSlow(), v.noOverlap(); {
+	switch late, apart, overtaken := v.tooSlow(), v.noOverlap(), v.overtaken(); {
 	case len(v.hanging()) > 0:
 		return nil
 	case late != nil:
 		return late
+	case overtaken != nil:
+		return overtaken
 	case apart != nil && !slices.ContainsFunc(r.Exchanges, func(x trace.Exchange) bool { return x.Response == nil }):
 		return apart
 	}

@@ -192,6 +192,32 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
+// On a busy machine a copy may come to the endpoint first, however long after the other one it was sent.
+func TestRepeatOfTheOvertaken(t *testing.T) {
+	s := script([]string{"first", "copy"}, scenarios.Expectation{Answered: []string{"copy"}, Rule: "in-progress-hangs"})
+	relies := *s
+	relies.Assume = []scenarios.Expectation{{Accepted: []string{"first"}}}
+	for _, tt := range []struct {
+		s           *scenarios.Scenario
+		first, copy answer
+		want        bool
+		reason      string
+	}{
+		{&relies, conflict.slow(300 * ms), order(7), true, "the copy was ahead"},
+		{&relies, order(7).slow(300 * ms), conflict, false, "the first was"},
+		{&relies, conflict.slow(5 * ms), order(7), false, "it was told so before there was a copy"},
+		{&relies, conflict.slow(300 * ms), conflict, false, "none succeeded"},
+		{s, conflict.slow(300 * ms), order(7), false, "nothing relies on the first"},
+	} {
+		r := among(tt.s, "A").under("A", "first", tt.first).during(100*ms, "copy", tt.copy)
+		f := facts()
+		why := Repeat(Input{Scenario: tt.s, Facts: f, Control: control(t, f), Rules: catalogue(t)}, &r.round)
+		if (why != nil) != tt.want {
+			t.Errorf("%s: got %+v, want one %v", tt.reason, why, tt.want)
+		}
+	}
+}
+
 func TestConsistent(t *testing.T) {
 	s := script([]string{"first", "early", "late"}, scenarios.Expectation{Consistent: []string{"early", "late"}, Rule: "in-progress-inconsistent"})
 	copies := func(early, late answer) func(*scenarios.Scenario) *recorder {

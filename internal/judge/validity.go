@@ -63,6 +63,24 @@ func (v *view) tooSlow() *trace.Reason {
 	return nil
 }
 
+// overtaken reports a round in which a copy was ahead of a request whose success the scenario relies on: that request was told
+// "in progress", and a copy that was sent before that was the one that succeeded.
+func (v *view) overtaken() *trace.Reason {
+	for _, e := range v.in.Scenario.Assume {
+		for _, i := range v.finals(e.Accepted) {
+			if v.class[i] != trace.ClassInProgress {
+				continue
+			}
+			for _, j := range v.of(trace.ClassSuccess, v.labelled(nil)) {
+				if sameKey(v.x(j), v.x(i)) && v.x(j).Started < answeredAt(v.x(i)) {
+					return &trace.Reason{Code: trace.Assumption, Detail: fmt.Sprintf("%s came to the endpoint before %s, which was told %s", v.name(j), v.name(i), answerText(v.x(i)))}
+				}
+			}
+		}
+	}
+	return nil
+}
+
 func (v *view) waitsForExpiry() bool {
 	for _, s := range v.in.Scenario.Steps {
 		if s.Wait != nil && s.Wait.Expiry > 0 {
