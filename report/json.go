@@ -154,25 +154,28 @@ func (j *JSONWriter) Endpoint(i int, ep *trace.Endpoint) error {
 	return nil
 }
 
-// line appends a line and says where it is.
+// line appends a line and says where it is. The text goes from the encoder to the file: that of an endpoint can have the size of all
+// its answers.
 func (j *JSONWriter) line(v any) (section, error) {
-	line, err := json.Marshal(v)
-	if err != nil {
-		return section{}, fmt.Errorf("json report: %w", err)
-	}
-	line = append(line, '\n')
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.done {
 		return section{}, errors.New("json report: finished or aborted before")
 	}
-	at := section{j.size, int64(len(line))}
-	n, err := j.partial.Write(line)
-	j.size += int64(n)
-	if err != nil {
+	at := j.size
+	if err := json.NewEncoder((*appender)(j)).Encode(v); err != nil {
 		return section{}, fmt.Errorf("json report: %w", err)
 	}
-	return at, nil
+	return section{at, j.size - at}, nil
+}
+
+// appender writes to the partial record.
+type appender JSONWriter
+
+func (a *appender) Write(p []byte) (int, error) {
+	n, err := a.partial.Write(p)
+	a.size += int64(n)
+	return n, err
 }
 
 // Finish writes the document: the run as encoding/json encodes it, indented by two spaces, with a line
