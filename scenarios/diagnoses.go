@@ -34,6 +34,9 @@ type Diagnosis struct {
 type Pattern struct {
 	// All, Any and None are findings of which each one, one or more, and not one must be there.
 	All, Any, None []trace.Symptom
+	// Mostly are findings of which each one must be there in half of the rounds of a case or more: what a busy machine makes of other
+	// causes shows now and then.
+	Mostly []trace.Symptom
 	// Passed are the ids of scenarios whose cases must have the verdict pass; each entry lists alternatives.
 	Passed [][]string
 }
@@ -94,8 +97,10 @@ func (s *set) diagnosis(e strict.Entry) Diagnosis {
 }
 
 func (s *set) pattern(v strict.Value) Pattern {
-	o := v.Object("all", "any", "none", "passed")
-	p := Pattern{All: s.symptoms(o.Get("all")), Any: s.symptoms(o.Get("any")), None: s.symptoms(o.Get("none"))}
+	o := v.Object("all", "any", "none", "mostly", "passed")
+	p := Pattern{
+		All: s.symptoms(o.Get("all")), Any: s.symptoms(o.Get("any")), None: s.symptoms(o.Get("none")), Mostly: s.symptoms(o.Get("mostly")),
+	}
 	for _, item := range o.Get("passed").List() {
 		p.Passed = append(p.Passed, s.alternatives(item))
 	}

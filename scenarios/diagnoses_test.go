@@ -85,7 +85,7 @@ func TestDiagnosisMistakes(t *testing.T) {
 		{"a field without text", change("fix: F.", "fix: ''"), "d:4:8: expected text, found nothing"},
 		{"unknown field", change("why:", "wy:"), `d:2:3: missing field "why"` + "\n" +
 			`d:3:3: unknown field "wy"; did you mean "why"? (known: title, why, fix, example, when, explains)`},
-		{"unknown condition", change("none:", "not:"), `d:8:80: unknown field "not" (known: all, any, none, passed)`},
+		{"unknown condition", change("none:", "not:"), `d:8:80: unknown field "not" (known: all, any, none, mostly, passed)`},
 		{"unknown rule", change("[error-pinned]", "[error-pined]"), `d:8:87: unknown rule "error-pined"; did you mean "error-pinned"?`},
 		{"unknown rule of a scenario", change("concurrent:duplicate-creation", "concurrent:duplicate"), `d:9:35: unknown rule "duplicate"`},
 		{"unknown scenario of a rule", change("same-key-concurrent:", "same-key-concurent:"), `d:9:15: unknown scenario "same-key-concurent"; did you mean "same-key-concurrent"?`},

@@ -33,6 +33,8 @@ type picture struct {
 	// symptoms are the findings, each once, with their severities.
 	symptoms   []trace.Symptom
 	severities []trace.Severity
+	// often says of each symptom whether half of the rounds of its case or more show it.
+	often []bool
 	// passed are the scenarios with verdict pass.
 	passed map[string]bool
 	// told marks symptoms that a diagnosis has been given for.
@@ -47,6 +49,7 @@ func lookAt(cases []trace.Case) *picture {
 		for _, f := range c.Findings {
 			if s := (trace.Symptom{Scenario: c.Scenario, Rule: f.Rule}); !slices.Contains(p.symptoms, s) {
 				p.symptoms, p.severities = append(p.symptoms, s), append(p.severities, f.Severity)
+				p.often = append(p.often, 2*f.Seen >= c.Rounds)
 			}
 		}
 	}
@@ -64,13 +67,25 @@ func (p *picture) has(pattern trace.Symptom) bool {
 	return slices.ContainsFunc(p.symptoms, func(s trace.Symptom) bool { return matches(pattern, s) })
 }
 
+// mostly reports whether a finding like this is there in half of the rounds of a case or more.
+func (p *picture) mostly(pattern trace.Symptom) bool {
+	for i, s := range p.symptoms {
+		if p.often[i] && matches(pattern, s) {
+			return true
+		}
+	}
+	return false
+}
+
 // fits reports whether a condition holds.
 func (p *picture) fits(when *scenarios.Pattern) bool {
 	lacks := func(s trace.Symptom) bool { return !p.has(s) }
+	rare := func(s trace.Symptom) bool { return !p.mostly(s) }
 	unproved := func(either []string) bool {
 		return !slices.ContainsFunc(either, func(id string) bool { return p.passed[id] })
 	}
 	return !slices.ContainsFunc(when.All, lacks) &&
+		!slices.ContainsFunc(when.Mostly, rare) &&
 		(len(when.Any) == 0 || slices.ContainsFunc(when.Any, p.has)) &&
 		!slices.ContainsFunc(when.None, p.has) &&
 		!slices.ContainsFunc(when.Passed, unproved)

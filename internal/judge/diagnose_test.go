@@ -197,6 +197,25 @@ func TestDiagnoseFewScenarios(t *testing.T) {
 	}
 }
 
+// TestDiagnoseNowAndThen: copies during the work that are executed in few rounds came into the gap that copies at once come into.
+func TestDiagnoseNowAndThen(t *testing.T) {
+	for seen, want := range []string{1: "checked-before-claimed", 2: "recorded-after-work", 3: "recorded-after-work"} {
+		if seen == 0 {
+			continue
+		}
+		cases := shownBy(t, []string{"same-key-concurrent:duplicate-creation", "in-progress-copy:in-progress-executed"})
+		for i := range cases {
+			cases[i].Rounds = 3
+			for k := range cases[i].Findings {
+				cases[i].Findings[k].Seen = seen
+			}
+		}
+		if got := causesOf(t, cases); got != want {
+			t.Errorf("seen in %d of 3 rounds: told as [%s], want [%s]", seen, got, want)
+		}
+	}
+}
+
 func TestDiagnoseNothing(t *testing.T) {
 	if got := Diagnose(diagnoses(t), shownBy(t, nil)); got != nil {
 		t.Errorf("an endpoint without findings has no cause, got %v", got)
