@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"errors"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -273,11 +272,8 @@ func matches(pattern string, exact bool, names []string) (bool, error) {
 	if exact {
 		return slices.Contains(names, pattern), nil
 	}
-	_, err := path.Match(pattern, "")
-	return err == nil && slices.ContainsFunc(names, func(n string) bool {
-		ok, _ := path.Match(pattern, n)
-		return ok
-	}), err
+	_, err := trace.Matches(pattern, "")
+	return err == nil && slices.ContainsFunc(names, func(n string) bool { return trace.Named(pattern, n) }), err
 }
 
 // The commands that show all names of a kind.
