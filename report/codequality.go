@@ -24,13 +24,17 @@ type codeLocation struct {
 }
 
 // CodeQuality writes the findings, warnings among them, for GitLab's code quality widget: each at the line of its endpoint in the plan.
-// What could not be judged is no issue of the code and left out. An empty list closes what was reported before.
+// What could not be judged is no issue of the code and left out, and so is what the baseline accepts: the widget knows no accepted
+// issues and would count it with the new ones. An empty list closes what was reported before.
 func CodeQuality(w io.Writer, run *trace.Run, _ Options) error {
 	issues := []codeIssue{}
 	for i := range run.Endpoints {
 		ep := &run.Endpoints[i]
 		for _, c := range tested(ep) {
 			for _, f := range c.Findings {
+				if f.Accepted != nil {
+					continue
+				}
 				issue := codeIssue{Description: fmt.Sprintf("%s, %s: %s", heading(ep), c.Scenario, oneLine(f.Message)),
 					CheckName: f.Rule, Fingerprint: Fingerprint(ep, c.Scenario, f.Rule), Severity: string(f.Severity)}
 				if ep.Owner != "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +67,34 @@ func TestFormatsNameThePlanInItsRepository(t *testing.T) {
 			if !strings.Contains(out.String(), "shop/retrysafe.yaml") || strings.Contains(out.String(), "/checkout") {
 				t.Errorf("%s does not name the plan by its path in the repository", f.Name)
 			}
+		}
+	}
+}
+
+// TestFormatsOfAcceptedFindings: what the baseline accepts fails no test and opens nothing where findings are tracked.
+func TestFormatsOfAcceptedFindings(t *testing.T) {
+	run, findings := fullRun(), 0
+	for i := range run.Endpoints {
+		for _, c := range tested(&run.Endpoints[i]) {
+			for k := range c.Findings {
+				findings++
+				c.Findings[k].Accepted = &trace.Accepted{Reason: "SHOP-17"}
+			}
+		}
+	}
+	for name, check := range map[string]func(text string) bool{
+		"codequality": func(text string) bool { return text == "[]\n" },
+		"sarif":       func(text string) bool { return strings.Count(text, `"justification": "SHOP-17"`) == findings },
+		"github":      func(text string) bool { return !strings.Contains(text, "::error") },
+	} {
+		var out bytes.Buffer
+		formats := Formats()
+		f := formats[slices.IndexFunc(formats, func(f Format) bool { return f.Name == name })]
+		if err := f.Write(&out, run, testOptions()); err != nil {
+			t.Fatal(err)
+		}
+		if findings == 0 || !check(out.String()) {
+			t.Errorf("%s of %d accepted findings:\n%s", name, findings, out.String())
 		}
 	}
 }
