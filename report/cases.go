@@ -38,7 +38,7 @@ func (p *printer) cases(ep *trace.Endpoint) {
 		} else {
 			p.caseLine(c, ids)
 		}
-		if c.Verdict == trace.Fail && c.Reason != "" { // required by the plan, and not run
+		if required(c) {
 			p.para(4, p.plain, limit(c.Detail, longValue))
 			p.remedyOf(gapOf(ep.Name, c))
 		}

@@ -126,6 +126,9 @@ func whyNot(c *trace.Case) string {
 	return text
 }
 
+// required reports whether a case failed because the plan requires what was skipped: it has no finding, but a reason.
+func required(c *trace.Case) bool { return c.Verdict == trace.Fail && c.Reason != "" }
+
 // worst is the first of a case's findings that hurts most; nil when it has none.
 func worst(c *trace.Case) *trace.Finding {
 	if len(c.Findings) == 0 {

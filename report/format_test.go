@@ -99,6 +99,32 @@ func TestFormatsOfAcceptedFindings(t *testing.T) {
 	}
 }
 
+// TestFormatsOfRequiredCases: a run that fails because the plan requires what was skipped says so wherever failures are told.
+func TestFormatsOfRequiredCases(t *testing.T) {
+	run := passRun()
+	run.Summary.Verdict, run.Endpoints[0].Verdict = trace.Fail, trace.Fail
+	run.Endpoints[0].Cases[0].Result = trace.Result{Verdict: trace.Fail, Reason: trace.Needs, Detail: "the plan requires this scenario"}
+	for name, want := range map[string]string{
+		"github":   "::error file=retrysafe.yaml,line=1,title=first-request was not tested::",
+		"junit":    `<failure type="needs" message="needs: the plan requires this scenario">`,
+		"sarif":    `"level": "error"`,
+		"tap":      "    needs: the plan requires this scenario",
+		"ctrf":     `"message": "needs: the plan requires this scenario"`,
+		"markdown": "the plan requires this scenario",
+		"html":     "the plan requires this scenario",
+	} {
+		var out bytes.Buffer
+		formats := Formats()
+		f := formats[slices.IndexFunc(formats, func(f Format) bool { return f.Name == name })]
+		if err := f.Write(&out, run, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %q is not in\n%.3000s", name, want, out.String())
+		}
+	}
+}
+
 func TestFileURI(t *testing.T) {
 	for path, want := range map[string]string{
 		"retrysafe.yaml":         "retrysafe.yaml",

@@ -12,8 +12,8 @@ import (
 // mostAnnotations is how many annotations of one kind GitHub keeps of a step; the last one says how many more there are.
 const mostAnnotations = 10
 
-// GitHub writes workflow commands that become annotations at the endpoint's line of the plan: an error for a violation, a
-// warning for what is minor or could not be judged, the worst first. They work on standard output of a step.
+// GitHub writes workflow commands that become annotations at the endpoint's line of the plan: an error for a violation and for
+// what the plan requires and was not tested, a warning for what is minor or could not be judged, the worst first. They work on standard output of a step.
 func GitHub(w io.Writer, run *trace.Run, o Options) error {
 	var errors, warnings []string
 	for i := range run.Endpoints {
@@ -38,7 +38,10 @@ func GitHub(w io.Writer, run *trace.Run, o Options) error {
 			}
 		}
 		for _, c := range tested(ep) {
-			if c.Verdict == trace.Inconclusive || c.Verdict == trace.Error {
+			switch {
+			case required(c):
+				errors = append(errors, command("error", at, c.Scenario+" was not tested", heading(ep)+": "+whyNot(c)))
+			case c.Verdict == trace.Inconclusive || c.Verdict == trace.Error:
 				warnings = append(warnings, command("warning", at, c.Scenario+" could not be judged", heading(ep)+": "+whyNot(c)))
 			}
 		}

@@ -262,7 +262,7 @@ func (c *collector) oneCase(ep *trace.Endpoint, k *trace.Case) dataCase {
 	t := c.texts
 	out := dataCase{Scenario: t.of(k.Scenario), Title: t.of(k.Title), Verdict: k.Verdict, Effort: t.of(effort(k)), Took: t.of(elapsed(k)),
 		Power: t.of(k.Power), Fired: t.of(fired(k.Firing)), Uncounted: k.Uncounted, Control: k.OnControl, Enable: t.of(strings.TrimRight(k.Enable, " \n"))}
-	if k.Verdict != trace.Pass && k.Verdict != trace.Warn && k.Verdict != trace.Fail {
+	if required(k) || k.Verdict != trace.Pass && k.Verdict != trace.Warn && k.Verdict != trace.Fail {
 		out.Reason = t.of(strings.TrimPrefix(limit(whyNot(k), longText), ": "))
 		if k.Enable == "" {
 			out.Try = t.of(c.advice.hint(k.Reason, k.Detail))

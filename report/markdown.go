@@ -73,7 +73,8 @@ func Markdown(w io.Writer, run *trace.Run, o Options) error {
 	return err
 }
 
-// mdEndpoint is what was found at an endpoint and what could not be judged; empty when there is neither.
+// mdEndpoint is what was found at an endpoint, what the plan requires and was not tested, and what could not be judged; empty when
+// there is none of these.
 func mdEndpoint(run *trace.Run, ep *trace.Endpoint, rules []scenarios.Rule) string {
 	var b strings.Builder
 	for i := range ep.Diagnoses {
@@ -89,7 +90,10 @@ func mdEndpoint(run *trace.Run, ep *trace.Endpoint, rules []scenarios.Rule) stri
 			mdBlock("text", account(ep, found.c, found.f, rules)))
 	}
 	for _, c := range tested(ep) {
-		if c.Verdict == trace.Inconclusive || c.Verdict == trace.Error {
+		switch {
+		case required(c):
+			fmt.Fprintf(&b, "- %s %s was not tested: %s\n", symbol(trace.Fail), c.Scenario, mdText(whyNot(c)))
+		case c.Verdict == trace.Inconclusive || c.Verdict == trace.Error:
 			fmt.Fprintf(&b, "- ? %s could not be judged: %s\n", c.Scenario, mdText(whyNot(c)))
 		}
 	}

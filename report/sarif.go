@@ -129,8 +129,8 @@ func SARIF(w io.Writer, run *trace.Run, o Options) error {
 					Suppressions: sarifSuppressions(f),
 					Properties:   sarifProperties(ep, c, f)})
 			}
-			if c.Verdict == trace.Inconclusive || c.Verdict == trace.Error {
-				invocation.Notifications = append(invocation.Notifications, sarifNotification{Level: "warning",
+			if level := unjudgedLevel(c); level != "" {
+				invocation.Notifications = append(invocation.Notifications, sarifNotification{Level: level,
 					Message:   sarifText{Text: fmt.Sprintf("%s, %s could not be judged: %s", heading(ep), c.Scenario, whyNot(c))},
 					Locations: sarifLocations(run, ep), Properties: map[string]string{"reason": string(c.Reason)}})
 			}
@@ -138,6 +138,18 @@ func SARIF(w io.Writer, run *trace.Run, o Options) error {
 	}
 	out.Invocations = []sarifInvocation{invocation}
 	return writeJSON(w, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{out}})
+}
+
+// unjudgedLevel is the level of a notification that a case could not be judged: an error where the plan requires it; empty when it
+// was judged, or skipped as it may be.
+func unjudgedLevel(c *trace.Case) string {
+	switch {
+	case required(c):
+		return "error"
+	case c.Verdict == trace.Inconclusive || c.Verdict == trace.Error:
+		return "warning"
+	}
+	return ""
 }
 
 func sarifRuleOf(r scenarios.Rule) sarifRule {

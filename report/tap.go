@@ -28,7 +28,7 @@ func TAP(w io.Writer, run *trace.Run, o Options) error {
 				fmt.Fprintf(&b, "ok %s # SKIP %s\n", name, tapText(whyNot(c)))
 			case trace.Fail:
 				fmt.Fprintf(&b, "not ok %s\n", name)
-				tapBlock(&b, "violation", accounts(ep, c, o.Rules))
+				tapBlock(&b, "violation", orElse(accounts(ep, c, o.Rules), whyNot(c)+"\n"+howTo(c)))
 			default:
 				fmt.Fprintf(&b, "not ok %s\n", name)
 				tapBlock(&b, "not judged", whyNot(c)+"\n"+howTo(c))
