@@ -19,6 +19,11 @@ const (
 
 var (
 	member = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"(\s*:\s*)("(?:[^"\\]|\\.)*")`)
+	// nested is a text of JSON that is JSON itself: no text ends in front of a bracket that opens.
+	nested = regexp.MustCompile(`"\s*[{\[](?:[^"\\]|\\.)*"`)
+	// query is that of a URL within a text, JSON or not; userinfo is in front of its host.
+	query    = regexp.MustCompile(`\?(?:[^\s"<>\\]|\\u0026)+`)
+	userinfo = regexp.MustCompile(`(:(?://|\\/\\/)[^\s"<>\\/@:]*:)([^\s"<>\\/@]+)@`)
 	// marked is a text that is drawn for a scope, as engine makes markers: judging looks for it.
 	marked = regexp.MustCompile(`rs[a-z2-7]{24}`)
 )
@@ -32,17 +37,35 @@ func (r *Redactor) link(raw, key string) string {
 	if !found {
 		return raw
 	}
-	query, fragment, _ := strings.Cut(query, "#")
+	fragment := ""
+	if i := strings.IndexByte(query, '#'); i >= 0 {
+		query, fragment = query[:i], query[i:]
+	}
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
 		if name, value, _ := strings.Cut(pair, "="); trace.CarriesCredential(name) || strings.EqualFold(name, "sig") {
 			pairs[i] = name + strings.TrimPrefix(pair, name)[:len(pair)-len(name)-len(value)] + r.unescaped(value, key)
 		}
 	}
-	return strings.TrimSuffix(before+"?"+strings.Join(pairs, "&")+"#"+fragment, "#")
+	return before + "?" + strings.Join(pairs, "&") + fragment
 }
 
-// named replaces the values of members of JSON, and of fields of a form, that nobody may read by their names.
+// links replaces what URLs within a text carry: parameters by their names, and passwords in front of hosts.
+func (r *Redactor) links(text, key string) string {
+	text = userinfo.ReplaceAllStringFunc(text, func(whole string) string {
+		parts := userinfo.FindStringSubmatch(whole)
+		return parts[1] + r.unescaped(parts[2], key) + "@"
+	})
+	return query.ReplaceAllStringFunc(text, func(q string) string {
+		if plain := strings.ReplaceAll(q, `\u0026`, "&"); plain != q {
+			return strings.ReplaceAll(r.link(plain, key), "&", `\u0026`)
+		}
+		return r.link(q, key)
+	})
+}
+
+// named replaces the values of members of JSON, of JSON that is a text in it too, and of fields of a form, that nobody may read by
+// their names, and what links carry.
 func (r *Redactor) named(b *trace.Body, key string) {
 	if len(b.Text) > mostNamed {
 		return
@@ -59,7 +82,19 @@ func (r *Redactor) named(b *trace.Body, key string) {
 		}
 		return `"` + parts[1] + `"` + parts[2] + `"` + r.inPlace(value) + `"`
 	})
-	if strings.HasPrefix(b.Text, "{") || strings.HasPrefix(b.Text, "[") {
+	b.Text = nested.ReplaceAllStringFunc(b.Text, func(quoted string) string {
+		var inner trace.Body
+		if json.Unmarshal([]byte(quoted), &inner.Text) != nil {
+			return quoted
+		}
+		before := inner.Text
+		if r.named(&inner, key); inner.Text == before {
+			return quoted
+		}
+		return `"` + jsonOnce(inner.Text)[0] + `"`
+	})
+	b.Text = r.links(b.Text, key)
+	if text := strings.TrimSpace(b.Text); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		return
 	}
 	fields := strings.Split(b.Text, "&")

@@ -82,9 +82,7 @@ func (r *Redactor) Exchange(x *trace.Exchange) {
 		r.named(&x.Response.Body, x.Key)
 		r.credentials(x.Response.Headers, x.Key)
 		for i := range x.Response.Headers {
-			if h := &x.Response.Headers[i]; strings.EqualFold(h.Name, "Location") || strings.EqualFold(h.Name, "Content-Location") {
-				h.Value = r.link(h.Value, x.Key)
-			}
+			x.Response.Headers[i].Value = r.links(x.Response.Headers[i].Value, x.Key)
 		}
 		r.headers(x.Response.Headers, "")
 		r.body(&x.Response.Body)

@@ -91,6 +91,13 @@ func TestNamed(t *testing.T) {
 		{"/a?token=" + marker, `{"password":"` + marker + `"}`, marker, "/a?token=" + marker, `{"password":"` + marker + `"}`, marker, "a marker is looked for"},
 		{"/a", `{"password":"123456"}`, `{"limit":1234567}`, "/a", `{"password":"[secret-1]"}`, `{"limit":1234567}`, "a number elsewhere is a number"},
 		{"/a", `{"password":"password"}`, `{"password_errors":[]}`, "/a", `{"password":"[secret-1]"}`, `{"password_errors":[]}`, "and a name is a name"},
+		{"/a", `{"meta":"{\"password\": \"k3y-0123456789\", \"n\":1}"}`, `["{\"a\":\"{\\\"api_key\\\":\\\"x\\\"}\"}"]`, "/a",
+			`{"meta":"{\"password\": \"[secret-1]\", \"n\":1}"}`, `["{\"a\":\"{\\\"api_key\\\":\\\"[secret-2]\\\"}\"}"]`, "members of JSON in texts of JSON"},
+		{"/a", `{}`, `{"a":"{\u0022n\u0022: 1}","b":"[secret","c":"{"}`, "/a", `{}`, `{"a":"{\u0022n\u0022: 1}","b":"[secret","c":"{"}`, "in which nothing is secret, as it is written"},
+		{"/a", `{}`, `{"to":"https://s3/a?x=1&X-Amz-Signature=k3y-0123456789#p","q":"k3y-0123456789?"}`, "/a", `{}`,
+			`{"to":"https://s3/a?x=1&X-Amz-Signature=[secret-1]#p","q":"[secret-1]?"}`, "a link of the answer"},
+		{"/a", `{}`, `{"to":"\/a?sig=abc\u0026x=1","on":"why? a=1&sig=2"}`, "/a", `{}`, `{"to":"\/a?sig=[secret-1]\u0026x=1","on":"why? a=1&sig=2"}`, "as JSON escapes it"},
+		{"/a", `{}`, `{"dsn":"postgres://ann:k3y@db/shop","at":"http://a:80/@b"}`, "/a", `{}`, `{"dsn":"postgres://ann:[secret-1]@db/shop","at":"http://a:80/@b"}`, "a password in front of a host"},
 		{"/a?page_token_size=0123456789ab", `{"token":"tok_visa_1"}`, `{"secret":"garden-7"}`, "/a?page_token_size=0123456789ab", `{"token":"tok_visa_1"}`, `{"secret":"garden-7"}`, "names that mean other things too"},
 	} {
 		x := &trace.Exchange{Key: "the-key", Request: trace.Request{URL: c.url, Body: trace.Body{Text: c.body}}, Response: &trace.Response{Body: trace.Body{Text: c.answer}}}
@@ -104,6 +111,11 @@ func TestNamed(t *testing.T) {
 		if r.Arrival(&a); a.Call.Request.URL != c.wantURL || a.Call.Request.Body.Text != c.wantBody {
 			t.Errorf("%s: a sink tells %s, %s", c.reason, a.Call.Request.URL, a.Call.Request.Body.Text)
 		}
+	}
+	x := &trace.Exchange{Response: &trace.Response{Headers: []trace.Header{{Name: "Link", Value: `</a?token=abc>; rel="next"`}, {Name: "Location", Value: "/a?x=1&token=abc#"}}}}
+	New(nil, nil).Exchange(x)
+	if h := x.Response.Headers; h[0].Value != `</a?token=[secret-1]>; rel="next"` || h[1].Value != "/a?x=1&token=[secret-1]#" {
+		t.Errorf("links in headers: %+v", h)
 	}
 	if got := New(nil, nil).Link("GET http://127.0.0.1/count?access_token=abc&n=1"); got != "GET http://127.0.0.1/count?access_token=[secret-1]&n=1" {
 		t.Errorf("a counter's source: %s", got)
