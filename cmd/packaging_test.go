@@ -44,12 +44,15 @@ type action struct {
 // pipeline is what is used of the README's examples.
 type pipeline struct {
 	Jobs map[string]struct {
-		Steps []struct {
-			Uses string
-			With map[string]string
+		Strategy struct{ Matrix map[string][]string }
+		Steps    []struct {
+			Uses, Run string
+			With      map[string]string
 		}
 	}
-	Spec struct {
+	Parts  struct{ Parallel int }    `yaml:"retry-safety"`
+	Report struct{ Script []string } `yaml:"retry-safety-report"`
+	Spec   struct {
 		Completions int
 		Template    struct {
 			Spec struct{ Containers []struct{ Args []string } }
@@ -78,9 +81,13 @@ func readmePipelines(t *testing.T) []pipeline {
 	return found
 }
 
+// image is the program in its image, which a test has without it.
+var image = regexp.MustCompile(`docker run .* ghcr\.io/retrysafe/retrysafe:\S+ `)
+
 // quick makes a command that is there to be copied fit for a test: one scenario, and files of the test.
 func quick(command string) string {
 	command = strings.ReplaceAll(command, "retrysafe run ", "retrysafe run --scenario first-request ")
+	command = image.ReplaceAllString(command, "retrysafe ")
 	return strings.NewReplacer("/plan/", "", "/results/", "").Replace(command)
 }
 
@@ -116,13 +123,27 @@ func TestPipelines(t *testing.T) {
 	file("gitlab.sh", quick(strings.Join(gitlab.Script, "\n")))
 	script.WriteString("exec sh -e gitlab.sh\n")
 	for _, f := range append(gitlab.Artifacts.Paths, gitlab.Artifacts.Reports["junit"], gitlab.Artifacts.Reports["codequality"]) {
-		fmt.Fprintf(&script, "exists %s\n", f)
+		fmt.Fprintf(&script, "exec sh -c 'ls %s'\n", f)
 	}
 
 	parts := 0
+	merged := map[string]string{} // scripts that make one report of parts, by their names
 	for _, p := range readmePipelines(t) {
+		for i := range p.Parts.Parallel {
+			fmt.Fprintf(&script, "env CI_NODE_INDEX=%d\nenv CI_NODE_TOTAL=%d\nexec sh -e gitlab.sh\n", i+1, p.Parts.Parallel)
+			merged["gitlab-report.sh"] = strings.Join(p.Report.Script, "\n")
+		}
 		for _, job := range p.Jobs {
 			for _, step := range job.Steps {
+				if image.MatchString(step.Run) {
+					merged["github-report.sh"] = step.Run
+				}
+				for _, part := range job.Strategy.Matrix["part"] {
+					at := strings.NewReplacer("${{ matrix.part }}", part)
+					if strings.HasPrefix(step.Uses, "retrysafe/") {
+						fmt.Fprintf(&script, "env ARGS=%s\nenv DIR=%s\nexec bash action.sh\n", at.Replace(step.With["args"]), at.Replace(step.With["report-dir"]))
+					}
+				}
 				for input := range step.With {
 					if _, known := a.Inputs[input]; strings.HasPrefix(step.Uses, "retrysafe/") && !known {
 						t.Errorf("the README gives the action %q, which is none of its inputs", input)
@@ -138,8 +159,12 @@ func TestPipelines(t *testing.T) {
 			}
 		}
 	}
-	if parts < 2 {
-		t.Fatal("the README has no indexed job")
+	if parts < 2 || len(merged) != 2 {
+		t.Fatalf("the README has an indexed job of %d parts, and %d other reports of parts: want several, and 2", parts, len(merged))
+	}
+	for name, command := range merged {
+		file(name, quick(command))
+		fmt.Fprintf(&script, "rm report.html\nexec sh -e %s\nstdout 'PASS  4 of 4'\nexists report.html\n", name)
 	}
 	script.WriteString("exec retrysafe report 0.json 1.json 2.json 3.json\nstdout 'PASS  4 of 4'\n")
 	file("retrysafe.yaml", `version: 1
