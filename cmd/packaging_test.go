@@ -185,6 +185,67 @@ endpoints:
 	testscript.Run(t, p)
 }
 
+// TestActionInstalls runs the action's installation, with archives in the place of GitHub's that are named as the release names
+// them: what has another digest is not installed.
+func TestActionInstalls(t *testing.T) {
+	t.Parallel()
+	release := parsed[struct {
+		Archives []struct {
+			Name string `yaml:"name_template"`
+		}
+		Checksum struct {
+			Name string `yaml:"name_template"`
+		}
+	}](t, ".goreleaser.yaml")
+	archive := strings.NewReplacer("{{ .ProjectName }}", "retrysafe", "{{ .Version }}", "1.2.3", "{{ .Os }}", "linux", "{{ .Arch }}", "amd64").Replace(release.Archives[0].Name) + ".tar.gz"
+	script := strings.NewReplacer("ARCHIVE", archive, "CHECKSUMS", release.Checksum.Name, "INSTALL", parsed[action](t, "action.yml").Runs.Steps[0].Run).Replace(installed)
+	path := filepath.Join(t.TempDir(), "install.txtar")
+	if err := os.WriteFile(path, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := scriptParams(t)
+	p.Dir, p.Files = "", []string{path}
+	testscript.Run(t, p)
+}
+
+const installed = `chmod 755 fake/curl
+exec tar -czf github/ARCHIVE -C built retrysafe
+exec sh -c 'cd github && sha256sum ARCHIVE >CHECKSUMS'
+env PATH=$WORK/fake:$PATH
+env SYSTEM=Linux
+env MACHINE=X64
+env RUNNER_TEMP=$WORK/temp
+env GITHUB_PATH=$WORK/path
+env VERSION=1.2.3
+exec bash install.sh
+exec sh -c '. "$(cat path)/retrysafe"'
+stdout installed
+env VERSION=v1.2.3
+exec bash install.sh
+rm path
+env VERSION=1.2.4
+! exec bash install.sh
+env VERSION=1.2.3
+env MACHINE=RISCV64
+! exec bash install.sh
+stdout '^::error::no release for RISCV64'
+env MACHINE=X64
+cp fake/curl built/retrysafe
+exec tar -czf github/ARCHIVE -C built retrysafe
+! exec bash install.sh
+! exists path
+-- built/retrysafe --
+echo installed
+-- github/README --
+-- fake/curl --
+#!/bin/sh
+for arg; do
+	case "$arg" in https://github.com/retrysafe/retrysafe/releases/download/v1.2.3/*) cp "$WORK/github/${arg##*/}" . || exit 22 ;; esac
+done
+-- install.sh --
+set -eo pipefail
+INSTALL`
+
 // TestActionReadsNoInputAsScript: what a workflow hands in reaches the shell through the environment only.
 func TestActionReadsNoInputAsScript(t *testing.T) {
 	t.Parallel()
