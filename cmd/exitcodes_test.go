@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,3 +55,25 @@ func TestExitCodesOfFormats(t *testing.T) {
 		}
 	}
 }
+
+// TestUnwritableTerminal: the terminal's report is one as others are, so that a full disk behind standard output is told and keeps no
+// other from being written.
+func TestUnwritableTerminal(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "out.xml")
+	var told bytes.Buffer
+	env := Env{Stdin: strings.NewReader(""), Stdout: fullDisk{}, Stderr: &told, Version: "test", LookupEnv: func(string) (string, bool) { return "", false }}
+	if code := Main(env, []string{"report", "../report/testdata/full.json", "--report", "junit=" + file}); code != ExitUsage {
+		t.Errorf("exit code %d, want %d", code, ExitUsage)
+	}
+	if want := "retrysafe: terminal report: no space left on device\n"; told.String() != want {
+		t.Errorf("got %q, want %q", told.String(), want)
+	}
+	if _, err := os.Stat(file); err != nil {
+		t.Error(err)
+	}
+}
+
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }

@@ -62,7 +62,7 @@ type wireOptions struct {
 func (o *runOptions) flags(c *cobra.Command) {
 	o.wireOptions.flags(c)
 	f := c.Flags()
-	o.reporting.flags(f)
+	o.reporting.flags(c)
 	f.StringSliceVar(&o.scenarios, "scenario", nil, "run only these scenarios (ids or patterns such as 'same-key-*', repeatable)")
 	f.StringSliceVar(&o.rules, "rule", nil, "run only scenarios that can find one of these rules broken (ids or patterns, repeatable)")
 	f.BoolVar(&o.failFast, "fail-fast", false, "end the run at the first case that fails; the others are skipped")

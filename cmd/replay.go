@@ -56,7 +56,7 @@ Exit codes: 0 it is fixed; 1 it was found again, or the case fails for another r
 	}
 	f := c.Flags()
 	o.wireOptions.flags(c)
-	o.reporting.flags(f)
+	o.reporting.flags(c)
 	f.StringVar(&o.plan, "plan", "", "plan to use instead of the one that the record names")
 	f.BoolVar(&o.disruptive, "allow-disruptive", false, "also fire scenarios that disturb others: restarts, crashes, floods")
 	return c

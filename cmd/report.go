@@ -52,7 +52,7 @@ record does not hold is inconclusive or noted. Several files are merged: runs of
 		}),
 	}
 	f := c.Flags()
-	o.reporting.flags(f)
+	o.reporting.flags(c)
 	o.baselineOptions.flags(f)
 	f.StringVar(&o.failOn, "fail-on", "", "judge again: least severity that fails: critical, major or minor")
 	f.StringVar(&o.dialect, "dialect", "", "judge again: measure against this published convention")

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"retrysafe/internal/plan"
 	"retrysafe/internal/strict"
@@ -27,10 +27,24 @@ type reporting struct {
 	verbose, quiet bool
 }
 
-func (o *reporting) flags(f *pflag.FlagSet) {
+func (o *reporting) flags(c *cobra.Command) {
+	f := c.Flags()
 	f.StringArrayVar(&o.reports, "report", nil, "write a report besides the terminal's, as FORMAT=FILE (repeatable): "+strings.Join(formatNames(), ", "))
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "show what the control taught and what each pass would have caught")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no terminal report and no progress, only the exit code and the other reports")
+	_ = c.RegisterFlagCompletionFunc("report", completeFormats)
+}
+
+// completeFormats completes FORMAT=, behind which a file is completed.
+func completeFormats(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if strings.Contains(typed, "=") {
+		return nil, cobra.ShellCompDirectiveDefault
+	}
+	var found []string
+	for _, name := range formatNames() {
+		found = append(found, name+"=")
+	}
+	return found, cobra.ShellCompDirectiveNoSpace
 }
 
 // outlets are where the reports of a run go.
@@ -80,7 +94,10 @@ func (s *outlets) write(env Env, r *trace.Run, look report.Options, doc *report.
 	if page == nil {
 		page = report.Terminal
 	}
-	return cmp.Or(failed, page(out, r, look))
+	if err := page(out, r, look); err != nil {
+		failed = cmp.Or(failed, usagef("", "terminal report: %s", err))
+	}
+	return failed
 }
 
 // toStderr reports whether standard output is taken by another report than the terminal's.
