@@ -127,6 +127,7 @@ func (s *leakyService) order(w http.ResponseWriter, r *http.Request, n int, dump
 		"id": n, "auth": auth, "dump": string(dump), "cookie": cookie, "secrets": []string{o.Secret, secret},
 		"event":  fmt.Sprintf(`{"api_key": %q}`, s.canaries.of(fmt.Sprintf("member of JSON in a text %d", n))),
 		"upload": "https://s3.example.com/a?part=1&X-Amz-Signature=" + s.canaries.of(fmt.Sprintf("signature of a link %d", n)),
+		"handle": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ." + s.canaries.of(fmt.Sprintf("signature of a web token %d", n)),
 		"encoded": []string{url.QueryEscape(credential), url.PathEscape(secret), strings.ToLower(url.QueryEscape(o.Secret)),
 			base64.StdEncoding.EncodeToString([]byte(o.Secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)),
 			base64.StdEncoding.EncodeToString(dump), base64.URLEncoding.EncodeToString([]byte("-" + secret)),

@@ -53,8 +53,17 @@ func (r *Redactor) add(value string) {
 	}
 }
 
-// String is s with every secret replaced, also where it stands encoded: for a URL, for JSON, for HTML, or as a part of base64.
+// webToken is a JSON Web Token in its compact form (RFC 7515 section 7.1): a header and claims, which are objects of JSON in base64, and
+// a signature. Whoever has it may use it, whatever the name that it goes by.
+var webToken = regexp.MustCompile(`eyJ[\w-]{6,}\.eyJ[\w-]{6,}\.[\w-]{16,}`)
+
+// String is s with every secret replaced, also where it stands encoded: for a URL, for JSON, for HTML, or as a part of base64; and
+// with every JSON Web Token replaced.
 func (r *Redactor) String(s string) string {
+	return webToken.ReplaceAllStringFunc(r.known(s), r.inPlace)
+}
+
+func (r *Redactor) known(s string) string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	return r.spelt.replace(s)

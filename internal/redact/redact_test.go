@@ -28,6 +28,9 @@ func TestString(t *testing.T) {
 		{base64.StdEncoding.EncodeToString([]byte("u:s3cr3t-value-longer;")), "dTp[secret-2]Ow==", "within base64, behind two bytes"},
 		{base64.URLEncoding.EncodeToString([]byte("abcs3cr3t-value!")), "YWJj[secret-1]IQ==", "within base64, behind three bytes"},
 		{"en/coded value", "[secret-6]", "as a server reads it from a URL"},
+		{`{"handle":"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJlLW9mLWl0"}`, `{"handle":"[secret-7]"}`, "a web token, which nobody named"},
+		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJlLW9mLWl0 eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJib2IifQ.c2lnbmF0dXJlLW9mLWl0", "[secret-7] [secret-8]", "as one in each place, and another one is another"},
+		{"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhbm4ifQ", "without a signature it opens nothing"},
 		{"staging.example.com", "staging.example.com", "part of the target is never replaced"},
 	} {
 		if got := r.String(c.in); got != c.want {
