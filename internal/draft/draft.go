@@ -29,6 +29,8 @@ type Draft struct {
 	// Left are parts of the source that are not in the draft, each with its place and the reason, such as
 	// "openapi.yaml:120:5: GET /orders is safe". They are told to the user, and do not stand in the plan.
 	Left []string
+	// Notes are what whoever drafts a plan should do about the source first. They are told to the user too.
+	Notes []string
 }
 
 // Text is a value with the reason why it was guessed. An empty Guess says that the source itself gives the value.

@@ -43,7 +43,6 @@ func (p *printer) item(at int, value *yaml.Node) {
 
 // value writes a value behind its field or dash, which begins at a column.
 func (p *printer) value(at int, head, comment string, value *yaml.Node) {
-	single := head + " " + flow(value)
 	switch {
 	case value.Kind == yaml.ScalarNode:
 		if block, ok := literal(value.Value, pad(at+2)); ok && value.ShortTag() == "!!str" {
@@ -52,8 +51,8 @@ func (p *printer) value(at int, head, comment string, value *yaml.Node) {
 			return
 		}
 		p.line(head+" "+scalar(value, inBlock), comment)
-	case len(value.Content) == 0 || !noted(value) && fits(single):
-		p.line(single, comment)
+	case len(value.Content) == 0 || !noted(value) && fits(head+" "+flow(value)):
+		p.line(head+" "+flow(value), comment)
 	case value.Kind == yaml.MappingNode:
 		p.line(head, comment)
 		for i := 0; i+1 < len(value.Content); i += 2 {

@@ -20,6 +20,10 @@ var plain = regexp.MustCompile(`^[A-Za-z/$_][^\x00-\x1f\x7f-\x{a0}\x{2028}\x{202
 // words are texts that some version of YAML reads as a truth value or as nothing.
 var words = regexp.MustCompile(`(?i)^(y|n|yes|no|on|off|true|false|null)$`)
 
+// bare are texts that YAML reads as text wherever they stand, unless they are among words, so that no parser is asked about them. Nearly all
+// names and many values of a plan are.
+var bare = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+
 // context is where a scalar stands: inside [...] and {...} more must be quoted.
 type context int
 
@@ -40,6 +44,9 @@ func text(s string, where context) string {
 func isPlain(s string, where context) bool {
 	if !plain.MatchString(s) || words.MatchString(s) {
 		return false
+	}
+	if bare.MatchString(s) {
+		return true
 	}
 	frame := map[context]string{inBlock: "a: %s\n", inFlow: "{a: %s}\n", asKey: "{%s: 1}\n"}[where]
 	var doc yaml.Node
