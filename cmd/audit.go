@@ -95,6 +95,9 @@ func (o *auditOptions) plan(env Env, file string) (*plan.Plan, error) {
 	if len(made.text) == 0 {
 		return nil, usagef("", "%s has no operation that changes something, so nothing to test", file)
 	}
+	for _, n := range src.Notes {
+		fmt.Fprintf(env.Stderr, "note: %s\n", n)
+	}
 	p, err := plan.ParseWith("", made.text, o.lookup(env), o.run.overrides())
 	if err != nil {
 		return nil, flagError("retrysafe init "+file+" writes the plan, to be corrected and run", err)

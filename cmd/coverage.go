@@ -109,7 +109,7 @@ func readAPI(env Env, file string) (api, error) {
 	if !openapi.Is(text) {
 		return api{}, usagef("retrysafe coverage openapi.yaml retrysafe.yaml", "%s: expected an OpenAPI or Swagger document, found none", name)
 	}
-	doc, err := openapi.Read(name, text)
+	doc, err := openapi.Read(name, text, beside(file))
 	if err != nil {
 		return api{}, sourceError(err)
 	}
@@ -209,7 +209,7 @@ func cover(a api, endpoints []planned, excluded []bool) *report.APICoverage {
 			c.Excluded++
 		default:
 			c.Operations++
-			c.Missing = append(c.Missing, report.APIOperation{Method: op.Method, Path: op.Path, ID: op.ID, Place: placeOf(a.name, op.Line)})
+			c.Missing = append(c.Missing, report.APIOperation{Method: op.Method, Path: op.Path, ID: op.ID, Place: placeOf(op.File, op.Line)})
 		}
 	}
 	c.Percent = 100

@@ -111,7 +111,7 @@ func answerThing(w http.ResponseWriter, status int, body any) {
 // accused, and a document whose GET is not there claims nothing.
 func TestDraftedStates(t *testing.T) {
 	t.Parallel()
-	doc, err := openapi.Read("things.yaml", []byte(thingsDocument))
+	doc, err := openapi.Read("things.yaml", []byte(thingsDocument), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,6 +76,7 @@ func included(env Env, file string, text []byte) ([]draft.File, error) {
 func (m *imported) merge(s *source) error {
 	m.names = append(m.names, s.Source)
 	m.left = append(m.left, s.Left...)
+	m.notes = append(m.notes, s.Notes...)
 	for {
 		if len(s.Endpoints) == 0 {
 			m.notes = append(m.notes, s.Source+" has no request that changes something, so nothing to test")

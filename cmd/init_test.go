@@ -94,3 +94,20 @@ func TestReplaceFileKeepsMode(t *testing.T) {
 
 // unsetEnv is an environment without variables.
 func unsetEnv() Env { return Env{LookupEnv: func(string) (string, bool) { return "", false }} }
+
+// What is no text is told with its place, before anybody wonders which format it is.
+func TestNoText(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                           "f: expected a document, found nothing",
+		" \n\n":                      "f: expected a document, found nothing",
+		"\xff\xfeo\x00":              "f:1:1: expected text in UTF-8, found the byte 0xff",
+		"o\x00p\x00":                 "f:1:2: expected text in UTF-8, found the byte 0x00",
+		"a: é\nb: caf\xe9 au lait\n": "f:2:7: expected text in UTF-8, found the byte 0xe9",
+		"Call the shop":              "",
+	} {
+		err := noText("f", []byte(text))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: got %v, want %q", text, err, want)
+		}
+	}
+}

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"retrysafe/internal/draft"
 	"retrysafe/internal/openapi"
@@ -19,8 +22,9 @@ import (
 type format struct {
 	name string
 	// is tells the format by a file's name and content.
-	is   func(name string, text []byte) bool
-	read func(name string, text []byte) (draft.Draft, error)
+	is func(name string, text []byte) bool
+	// read drafts from a text; what it refers to is looked for in beside, which may be nil.
+	read func(name string, text []byte, beside fs.FS) (draft.Draft, error)
 	// whole is true for a format that describes an API, so that what it lacks is not there.
 	whole bool
 }
@@ -30,17 +34,21 @@ func formats() []format {
 	unnamed := func(is func([]byte) bool) func(string, []byte) bool {
 		return func(_ string, text []byte) bool { return is(text) }
 	}
+	alone := func(read func(string, []byte) (draft.Draft, error)) func(string, []byte, fs.FS) (draft.Draft, error) {
+		return func(name string, text []byte, _ fs.FS) (draft.Draft, error) { return read(name, text) }
+	}
+	curl := func(name string, text []byte) (draft.Draft, error) { return requests.Curl(name, string(text)) }
 	return []format{
 		{name: "openapi", is: unnamed(openapi.Is), read: readOpenAPI, whole: true},
-		{name: "har", is: unnamed(requests.IsHAR), read: requests.HAR},
-		{name: "postman", is: unnamed(requests.IsPostman), read: requests.Postman, whole: true},
-		{name: "curl", is: isCurl, read: func(name string, text []byte) (draft.Draft, error) { return requests.Curl(name, string(text)) }},
-		{name: "http", is: requests.IsHTTP, read: requests.HTTP},
+		{name: "har", is: unnamed(requests.IsHAR), read: alone(requests.HAR)},
+		{name: "postman", is: unnamed(requests.IsPostman), read: alone(requests.Postman), whole: true},
+		{name: "curl", is: isCurl, read: alone(curl)},
+		{name: "http", is: requests.IsHTTP, read: alone(requests.HTTP)},
 	}
 }
 
-func readOpenAPI(name string, text []byte) (draft.Draft, error) {
-	doc, err := openapi.Read(name, text)
+func readOpenAPI(name string, text []byte, beside fs.FS) (draft.Draft, error) {
+	doc, err := openapi.Read(name, text, beside)
 	if err != nil {
 		return draft.Draft{}, err
 	}
@@ -82,11 +90,19 @@ func readSource(env Env, file, from string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	d, err := f.read(name, text)
+	d, err := f.read(name, text, beside(file))
 	if err != nil {
 		return source{}, sourceError(err)
 	}
 	return source{d, f.whole}, nil
+}
+
+// beside is the folder of a source; nil for standard input, which has none.
+func beside(file string) fs.FS {
+	if file == "-" {
+		return nil
+	}
+	return os.DirFS(filepath.Dir(file))
 }
 
 // readInput is the text of a source, and its name in messages.
@@ -129,6 +145,20 @@ func sourceError(err error) error {
 	return usagef("", "%s", err)
 }
 
+// noText is why a file of no known format holds no text at all; nil where it does.
+func noText(name string, text []byte) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return usagef("", "%s: expected a document, found nothing", name)
+	}
+	at := bytes.IndexFunc(text, func(r rune) bool { return r == 0 || r == utf8.RuneError })
+	if at < 0 {
+		return nil
+	}
+	before := text[:at]
+	pos := strict.Pos{File: name, Line: 1 + bytes.Count(before, []byte("\n")), Col: 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])}
+	return strict.Errors{{Pos: pos, Width: 1, Message: fmt.Sprintf("expected text in UTF-8, found the byte 0x%02x, as UTF-16 and binary files have: save the file as UTF-8", text[at])}}
+}
+
 // formatOf is the format that a name says, or that the content has.
 func formatOf(name string, text []byte, from string) (format, error) {
 	list := formats()
@@ -143,6 +173,9 @@ func formatOf(name string, text []byte, from string) (format, error) {
 		if f.is(name, text) {
 			return f, nil
 		}
+	}
+	if err := noText(name, text); err != nil {
+		return format{}, err
 	}
 	if known, _, err := draft.ReadStated(name, text); err == nil && len(known) > 0 {
 		return format{}, usagef("retrysafe validate "+name, "%s is a plan already: expected what one can be made from", name)

@@ -49,20 +49,24 @@ func (d *Document) Draft() draft.Draft {
 		}
 	}
 	if safe > 0 {
-		d.leave(d.get(d.root, "paths"), "%s that change nothing need no test: left out", operations(safe))
+		d.leave(d.get(d.root, "paths"), "%s without a test: left out", unchanging(safe))
 	}
 	if d.elsewhere > 0 {
-		d.leave(nil, "references lead to other files: bundle the document into one file first, such as with `npx @redocly/cli bundle`")
+		remedy := fmt.Sprintf("bundle it into one file first, such as with `npx @redocly/cli bundle %s --output bundled.yaml`", d.name)
+		if d.beside == nil {
+			remedy = "name the file itself, since those in its folder and below are then read"
+		}
+		b.draft.Notes = append(b.draft.Notes, d.name+" refers to files that are not read, so that operations and fields are missing here: "+remedy)
 	}
 	b.draft.Left = slices.Clone(d.left)
 	return b.draft
 }
 
-func operations(n int) string {
+func unchanging(n int) string {
 	if n == 1 {
-		return "1 operation"
+		return "1 operation changes nothing and is"
 	}
-	return fmt.Sprintf("%d operations", n)
+	return fmt.Sprintf("%d operations change nothing and are", n)
 }
 
 func (b *drafter) index() {
@@ -91,11 +95,14 @@ func (b *drafter) endpoint(o *operation) draft.Endpoint {
 	c := b.newChain(o)
 	r := c.request(o)
 	e := draft.Endpoint{
-		Name: b.name(o), Place: b.d.place(o), Template: o.Path, Request: r.line, Headers: r.headers, Body: r.made.body, OtherBody: r.made.other,
+		Name: b.name(o), Place: place(o), Template: o.Path, Request: r.line, Headers: r.headers, Body: r.made.body, OtherBody: r.made.other,
 		Key: keyOf(o, r.made.key), Setup: c.steps, Tags: o.Tags, Comments: c.comments,
 	}
 	if servers := b.d.firstOf("servers", o.node, o.item); servers != nil {
 		e.Comments = append(e.Comments, "the document sends this to a server of its own: "+text(b.d.firstURL(servers)))
+	}
+	for name := range members(b.d.get(o.node, "callbacks")) {
+		e.Comments = append(e.Comments, fmt.Sprintf("the API calls back (%s), which has no endpoint here: `sinks` of a plan count such calls", name.Value))
 	}
 	if o.Deprecated {
 		e.Comments = append(e.Comments, "deprecated, says the document")
@@ -114,8 +121,8 @@ func (b *drafter) endpoint(o *operation) draft.Endpoint {
 }
 
 // place is where an operation is described, with its id.
-func (d *Document) place(o *operation) string {
-	return strings.TrimSpace(fmt.Sprintf("%s:%d:%d %s", d.name, o.Line, o.Col, o.ID))
+func place(o *operation) string {
+	return strings.TrimSpace(fmt.Sprintf("%s:%d:%d %s", o.File, o.Line, o.Col, o.ID))
 }
 
 const longestName = 60

@@ -365,13 +365,13 @@ func TestSparse(t *testing.T) {
 func TestComments(t *testing.T) {
 	const paths = `
 paths:
-  /a: {post: {deprecated: true, servers: [{url: 'https://files.example.com'}]}}
+  /a: {post: {deprecated: true, callbacks: {onPaid: {'{$request.body#/url}': {post: {}}}}, servers: [{url: 'https://files.example.com'}]}}
   /b: {post: {requestBody: {required: true, content: {application/zip: {}}}}}
   /c: {post: {requestBody: {content: {application/zip: {}}}}}
 webhooks: {paid: {post: {}}}
 `
 	d := drafted(t, v31, paths)
-	for i, want := range []string{"the document sends this to a server of its own: https://files.example.com|deprecated, says the document", "the document gives no example of the body of application/zip: put one in, or say `file: PATH`", "the document wants a body of application/zip: give one with `file: PATH`"} {
+	for i, want := range []string{"the document sends this to a server of its own: https://files.example.com|the API calls back (onPaid), which has no endpoint here: `sinks` of a plan count such calls|deprecated, says the document", "the document gives no example of the body of application/zip: put one in, or say `file: PATH`", "the document wants a body of application/zip: give one with `file: PATH`"} {
 		if got := strings.Join(d.Endpoints[i].Comments, "|"); got != want {
 			t.Errorf("%s: got %q", d.Endpoints[i].Request, got)
 		}

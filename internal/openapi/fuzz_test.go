@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"retrysafe/internal/openapi"
 	"retrysafe/internal/strict"
@@ -19,8 +20,9 @@ func FuzzDraft(f *testing.F) {
 	f.Add(v3("  /a:\n    post: {requestBody: {content: {application/x-www-form-urlencoded: {schema: {type: object, properties: {a: {type: array, items: {type: object, properties: {b: {}}}}}, example: {'a b': [1, {c: 2}]}}}}}}"))
 	f.Add("openapi: 3.0.0\nx: &a {b: *a, <<: *a}\npaths: {/a: {post: *a, <<: {put: {summary: '{{'}}}}\n")
 	f.Add(v3("  /orders:\n    post: {responses: {'201': {links: {l: {operationId: o, parameters: {p: '$response.body#/a~1b/0'}}}}}}\n  /orders/{p}: {patch: {operationId: o, parameters: [{in: cookie, name: c, required: true, example: \"a\\r\\n\"}]}}"))
+	f.Add(v3("  /a: {post: {requestBody: {$ref: 'other#/x'}}}\n  /b: {$ref: 'other#/paths/~1a'}\n  /c: {$ref: '../other'}", "x: {content: {application/json: {schema: {$ref: 'other#/s'}}}}\ns: {allOf: [{$ref: 'api#/s'}, {$ref: '#'}], discriminator: {propertyName: p, mapping: {q: '#/s'}}}"))
 	f.Fuzz(func(t *testing.T, text string) {
-		d, err := openapi.Read("api", []byte(text))
+		d, err := openapi.Read("api", []byte(text), fstest.MapFS{"other": {Data: []byte(text)}})
 		var mistakes strict.Errors
 		if err != nil && !errors.As(err, &mistakes) && text != "" {
 			t.Fatalf("no strict.Errors: %v", err)

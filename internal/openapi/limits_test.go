@@ -51,7 +51,7 @@ func within(t *testing.T, reason string, data []byte) (d draft.Draft) {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() {
-		doc, err := openapi.Read("api", data)
+		doc, err := openapi.Read("api", data, nil)
 		if err == nil {
 			d = doc.Draft()
 		}
@@ -161,7 +161,7 @@ func BenchmarkLarge(b *testing.B) {
 	data := large()
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		d, err := openapi.Read("api", data)
+		d, err := openapi.Read("api", data, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

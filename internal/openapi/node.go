@@ -165,7 +165,11 @@ func (d *Document) pos(n *yaml.Node) strict.Pos {
 	if n == nil {
 		return strict.Pos{File: d.name}
 	}
-	return strict.Pos{File: d.name, Line: n.Line, Col: n.Column}
+	file, other := d.owner[n]
+	if !other {
+		file = d.name
+	}
+	return strict.Pos{File: file, Line: n.Line, Col: n.Column}
 }
 
 // leave notes what is not in the draft, once.

@@ -2,12 +2,14 @@
 //
 // Documents of the wild are incomplete and slightly wrong, and their owners did not write them for this tool. So the reader
 // takes what it can use and says, with the place, what it leaves out; only what is no description at all is an error. It works on the
-// tree of the text, in which every value knows its line, and never reads another file nor the network. References may
-// go round in circles, and whatever is drawn from them is bounded.
+// tree of the text, in which every value knows its line, and never asks the network. References may lead to files beside the document, and
+// go round in circles; whatever is drawn from them is bounded.
 package openapi
 
 import (
 	"fmt"
+	"io/fs"
+	"path/filepath"
 	"regexp"
 	"strings"
 
@@ -24,7 +26,16 @@ type Document struct {
 	swagger    bool
 	operations []*operation
 	left       []string
-	// elsewhere is how many references lead to other files.
+	// beside are the files that references may lead to, nil for none; files are the roots of those that were read, and of this document, by
+	// their names in beside. owner is the file of each value that is not of this document.
+	beside fs.FS
+	files  map[string]*yaml.Node
+	owner  map[*yaml.Node]string
+	// unreadable is why a file cannot be read.
+	unreadable map[string]error
+	// read is how many bytes of other files were read.
+	read int64
+	// elsewhere is how many references lead to where nothing is read.
 	elsewhere int
 	told      map[string]bool
 
@@ -41,15 +52,17 @@ var version = regexp.MustCompile(`(?:^|[{,\r\n])[ \t]*["']?(?:openapi|swagger)["
 // Is is true for text that says of itself that it is an OpenAPI or Swagger document. It need not be a sound one.
 func Is(data []byte) bool { return version.Match(data) }
 
-// Read reads a document; name is what its places are shown with. An error is strict.Errors where it has a place: the text is
+// Read reads a document; name is what its places are shown with. References may lead to files of beside, the document's folder, and of
+// folders in it; nil: to none. An error is strict.Errors where it has a place: the text is
 // neither JSON nor YAML, or it is no description that has operations. What else is wrong is told by Draft, in Left.
-func Read(name string, data []byte) (*Document, error) {
+func Read(name string, data []byte, beside fs.FS) (*Document, error) {
 	root, err := parse(name, data)
 	if err != nil {
 		return nil, err
 	}
 	d := &Document{
-		name: name, root: root, told: map[string]bool{},
+		name: name, root: root, told: map[string]bool{}, beside: beside,
+		files: map[string]*yaml.Node{filepath.Base(name): root}, owner: map[*yaml.Node]string{}, unreadable: map[string]error{},
 		index: map[*yaml.Node]map[string]*yaml.Node{}, targets: map[string]*yaml.Node{}, schemas: map[*yaml.Node]*schema{},
 	}
 	if err := d.check(); err != nil {
@@ -102,7 +115,8 @@ type Operation struct {
 	ID string
 	// Tags are those of the document, in its order.
 	Tags []string
-	// Line and Col are where the document describes it; they count from 1.
+	// File, Line and Col are where it is described; they count from 1.
+	File      string
 	Line, Col int
 	// Deprecated is true when the document says so.
 	Deprecated bool

@@ -88,8 +88,10 @@ var colonParam = regexp.MustCompile(`/:([A-Za-z_][A-Za-z0-9_]*)`)
 func (d *Document) operation(path, item, method, node *yaml.Node) {
 	o := &operation{
 		node: node, item: item,
-		Operation: Operation{Method: strings.ToUpper(method.Value), Path: path.Value, Line: method.Line, Col: method.Column},
+		Operation: Operation{Method: strings.ToUpper(method.Value), Path: path.Value},
 	}
+	pos := d.pos(method)
+	o.File, o.Line, o.Col = pos.File, pos.Line, pos.Col
 	if !d.spend(node) {
 		return
 	}

@@ -57,7 +57,7 @@ func TestReadErrors(t *testing.T) {
 		{"deep JSON", `{"openapi": "3.0.0", "paths": ` + strings.Repeat(`{"a":`, 600) + "1" + strings.Repeat("}", 600) + "}", "levels deep, found a deeper one"},
 		{"deep YAML", "openapi: 3.0.0\npaths: " + strings.Repeat("[", 600) + strings.Repeat("]", 600) + "\n", "levels deep, found a deeper one"},
 	} {
-		_, err := openapi.Read("api", []byte(c.text))
+		_, err := openapi.Read("api", []byte(c.text), nil)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %s", c.reason, err, c.want)
 			continue
@@ -80,7 +80,7 @@ func TestOperations(t *testing.T) {
 		{"Swagger", "swagger: '2.0'\n\n\npaths:\n  /orders:\n    get: {}\n    post: {operationId: make, tags: [a, b], deprecated: true}\n  /orders/{id}:\n    delete: {}\n"},
 		{"path behind a reference", "openapi: 3.0.0\nx:\n  o:\n    get: {}\n\n\n    post: {operationId: make, tags: [a, b], deprecated: true}\npaths:\n  /orders: {$ref: '#/x/o'}\n  /orders/{id}: {delete: {}}\n"},
 	} {
-		d, err := openapi.Read("api", []byte(c.text))
+		d, err := openapi.Read("api", []byte(c.text), nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.reason, err)
 			continue
@@ -104,7 +104,7 @@ func TestPlaces(t *testing.T) {
 		"openapi: 3.0.0\npaths:\n  /a:\n    post: {}\n",
 		"{\"openapi\": \"3.0.0\",\n\"paths\":\n{\"/ä\": {\"x\": \"\\ud83d\\ude00 \\/\",\n    \"post\": {}}}}",
 	} {
-		d, err := openapi.Read("api", []byte(text))
+		d, err := openapi.Read("api", []byte(text), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestBroken(t *testing.T) {
 	for _, c := range []struct{ reason, text, left string }{
 		{"missing schema", schema("    B: {}"), `api:6:65: $ref #/components/schemas/A leads nowhere: there is no "A": what it stands for is left out`},
 		{"schema in another file", v3("  /a:\n    post:\n      requestBody: {$ref: 'bodies.yaml#/A'}"), "api:6:27: $ref bodies.yaml#/A leads to another file, which is not read: what it stands for is left out"},
-		{"schema on the network", v3("  /a:\n    post:\n      requestBody: {$ref: 'http://example.com/a.yaml'}"), "leads to another file, which is not read"},
+		{"schema on the network", v3("  /a:\n    post:\n      requestBody: {$ref: 'http://example.com/a.yaml'}"), "leads to the network, which is not asked"},
 		{"reference to itself", v3("  /a:\n    post:\n      requestBody: {$ref: '#/components/requestBodies/A'}", "components: {requestBodies: {A: {$ref: '#/components/requestBodies/A'}}}"), "api:7:33: $ref #/components/requestBodies/A leads back to itself"},
 		{"schema that is all of itself", schema("    A: {allOf: [{$ref: '#/components/schemas/A'}]}"), ""},
 		{"schema that requires itself", schema("    A: {type: object, required: [a], properties: {a: {$ref: '#/components/schemas/A'}}}"), ""},
@@ -137,7 +137,7 @@ func TestBroken(t *testing.T) {
 		{"unknown scheme", v3("  /a: {post: {security: [{nobody: []}]}}"), `api:4:27: security scheme "nobody" is not described: left out`},
 		{"path of an alias of itself", v3("  /a: &x\n    post: {requestBody: {content: {application/json: {schema: &s {properties: {a: *s}, required: [a]}}}}}"), ""},
 	} {
-		d, err := openapi.Read("api", []byte(c.text))
+		d, err := openapi.Read("api", []byte(c.text), nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.reason, err)
 			continue

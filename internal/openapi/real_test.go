@@ -42,7 +42,7 @@ func TestRealDocuments(t *testing.T) {
 // soon makes a plan of a document, within the processor time that it may take: the clock would count what else the machine does.
 func soon(t *testing.T, name string, data []byte, target string) (*openapi.Document, draft.Draft, []byte) {
 	start := processorTime(t)
-	doc, err := openapi.Read(name, data)
+	doc, err := openapi.Read(name, data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package openapi
 import (
 	"fmt"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 
@@ -12,8 +13,8 @@ import (
 // reference is the $ref of a value; empty when it has none.
 func (d *Document) reference(n *yaml.Node) string { return text(d.get(n, "$ref")) }
 
-// deref is the value that a chain of references leads to; what is no reference is itself. Where one leads to another file, nowhere
-// or back to itself, that is noted, and nil is returned.
+// deref is the value that a chain of references leads to; what is no reference is itself. Where one leads to what is not read,
+// nowhere or back to itself, that is noted, and nil is returned.
 func (d *Document) deref(n *yaml.Node) *yaml.Node {
 	n = plain(n)
 	seen := map[string]bool{}
@@ -44,17 +45,18 @@ func (d *Document) follow(from *yaml.Node, ref string) *yaml.Node {
 	return target
 }
 
-// lookup is the value at a JSON pointer into this document (RFC 6901), or why there is none.
+// lookup is the value at a JSON pointer (RFC 6901) into this document or into a file beside it, or why there is none.
 func (d *Document) lookup(ref string) (target *yaml.Node, why string) {
-	pointer, local := strings.CutPrefix(ref, "#")
-	if !local {
-		d.elsewhere++
-		return nil, "leads to another file, which is not read"
-	}
+	file, pointer, _ := strings.Cut(ref, "#")
 	if pointer != "" && pointer[0] != '/' {
-		return nil, "is no path into this document"
+		return nil, "is no path into a document"
 	}
 	n := d.root
+	if file != "" {
+		if n, why = d.file(file); n == nil {
+			return nil, why
+		}
+	}
 	for i, name := range strings.Split(pointer, "/") {
 		if i == 0 {
 			continue
@@ -84,6 +86,9 @@ func (d *Document) step(n *yaml.Node, name string) *yaml.Node {
 // refName is the last part of a reference: the name of the schema that it leads to.
 func refName(ref string) string {
 	name := ref[strings.LastIndexByte(ref, '/')+1:]
+	if !strings.Contains(ref, "#") {
+		name = strings.TrimSuffix(name, path.Ext(name))
+	}
 	if decoded, err := url.PathUnescape(name); err == nil {
 		return decoded
 	}

@@ -12,7 +12,7 @@ import (
 // drafted is the draft of a document of the version with the given paths and components, in YAML.
 func drafted(t testing.TB, version, paths string) draft.Draft {
 	t.Helper()
-	d, err := Read("api", []byte(version+"\n"+paths))
+	d, err := Read("api", []byte(version+"\n"+paths), nil)
 	if err != nil {
 		t.Fatalf("%v in:\n%s", err, paths)
 	}

@@ -355,7 +355,7 @@ func (d *Document) nameKind(s *schema) {
 			first, s.kind.value = target, value.Value
 		}
 	}
-	if ref := text(first); strings.HasPrefix(ref, "#") {
+	if ref := text(first); strings.Contains(ref, "#") {
 		if target, _ := d.lookup(ref); target != nil {
 			d.add(s, target)
 		}
