@@ -202,7 +202,11 @@ func (f *filler) value(path, name, value string) guessed {
 		}
 		return guessed{value, why}
 	}
-	return guessed{text: f.l.b.vault.text(value)}
+	g := guessed{text: f.l.b.vault.text(value)}
+	if strings.Contains(value, placeholder("marker")) { // the source itself makes the text up
+		return f.mark(name, value, g)
+	}
+	return g
 }
 
 // made is the placeholder for an id that a request of the set-up is answered with: the source says so, or a field such as cart_id

@@ -249,3 +249,15 @@ func TestNamesAreDifferent(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A text that the source itself makes up is a marker, and nothing is said to be missing.
+func TestMarkersOfTheSource(t *testing.T) {
+	d, err := Postman("p.json", []byte(`{"info": {"schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"},
+		"item": [{"request": {"method": "POST", "url": "http://127.0.0.1/orders", "body": {"mode": "raw", "raw": "{\"reference\": \"{{$randomWord}}\"}", "options": {"raw": {"language": "json"}}}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := d.Endpoints[0]; len(e.Comments) > 0 || e.Body.JSON.Content[1].Value != "{{marker}}" {
+		t.Errorf("got %q and comments %q, want {{marker}} and none", e.Body.JSON.Content[1].Value, e.Comments)
+	}
+}
