@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -42,6 +43,18 @@ func (d *Document) file(ref string) (root *yaml.Node, why string) {
 		return nil, fmt.Sprintf("leads to a file that cannot be read (%v)", err)
 	}
 	return d.files[name], ""
+}
+
+// unread are the files that could not be read, by their names in beside.
+func (d *Document) unread() []string {
+	var names []string
+	for name, err := range d.unreadable {
+		if err != nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // onNetwork is true for a reference with a scheme or a host.

@@ -78,8 +78,36 @@ func TestFilesBeside(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, strings.Join(d.Left, "\n"))
 		}
 	}
-	if notes := strings.Join(d.Notes, "\n"); !strings.Contains(notes, "npx @redocly/cli bundle docs/api.yaml") {
-		t.Errorf("got notes %q, want how to bundle what is not read", notes)
+	notes := strings.Join(d.Notes, "\n")
+	for _, want := range []string{"npx @redocly/cli bundle docs/api.yaml", "are missing here: broken.yaml, folder, missing.yaml ("} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("got notes %q, want %q", notes, want)
+		}
+	}
+}
+
+// Some part a document by having a whole section of it in a file.
+func TestSectionsBeside(t *testing.T) {
+	doc, err := openapi.Read("api.yaml", []byte(`openapi: 3.0.3
+paths: {$ref: paths/_index.yaml}
+security: [{bearer: []}]
+components: {securitySchemes: {$ref: 'schemas.yaml#/Schemes'}, schemas: {$ref: schemas.yaml}, parameters: {$ref: '#/components/parameters/Key'}}
+`), fstest.MapFS{
+		"paths/_index.yaml": {Data: []byte(`/orders: {post: {requestBody: {content: {application/json: {schema: {$ref: '../api.yaml#/components/schemas/Order'}}}}}}
+/refunds: {post: {parameters: [{$ref: '../api.yaml#/components/parameters/Key'}]}}
+`)},
+		"schemas.yaml": {Data: []byte("Order: {type: object, required: [sku], properties: {sku: {type: string, example: A1}}}\nSchemes: {bearer: {type: http, scheme: bearer}}\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := doc.Draft()
+	var out strings.Builder
+	if err := draft.Write(&out, d); err != nil || len(d.Endpoints) != 2 || !strings.Contains(out.String(), "sku: A1") || !strings.Contains(out.String(), "Bearer ${BEARER_TOKEN}") {
+		t.Errorf("got %v and\n%s", err, &out)
+	}
+	if left := strings.Join(d.Left, "\n"); !strings.Contains(left, "Key leads back to itself") {
+		t.Errorf("left %q, want the reference that leads through itself", left)
 	}
 }
 

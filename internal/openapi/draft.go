@@ -58,6 +58,10 @@ func (d *Document) Draft() draft.Draft {
 		}
 		b.draft.Notes = append(b.draft.Notes, d.name+" refers to files that are not read, so that operations and fields are missing here: "+remedy)
 	}
+	if names := d.unread(); len(names) > 0 {
+		b.draft.Notes = append(b.draft.Notes, fmt.Sprintf("%s refers to what cannot be read, so that operations and fields are missing here: %s (`retrysafe init --verbose` says why)",
+			d.name, strings.Join(names, ", ")))
+	}
 	b.draft.Left = slices.Clone(d.left)
 	return b.draft
 }

@@ -41,6 +41,8 @@ type Document struct {
 
 	index   map[*yaml.Node]map[string]*yaml.Node
 	targets map[string]*yaml.Node
+	// underway are references that are being followed.
+	underway map[string]bool
 	// parts is how many operations, parameters and bodies were read; aliases make more of them than the text is long.
 	parts   int
 	schemas map[*yaml.Node]*schema
@@ -62,7 +64,7 @@ func Read(name string, data []byte, beside fs.FS) (*Document, error) {
 	}
 	d := &Document{
 		name: name, root: root, told: map[string]bool{}, beside: beside,
-		files: map[string]*yaml.Node{filepath.Base(name): root}, owner: map[*yaml.Node]string{}, unreadable: map[string]error{},
+		files: map[string]*yaml.Node{filepath.Base(name): root}, owner: map[*yaml.Node]string{}, unreadable: map[string]error{}, underway: map[string]bool{},
 		index: map[*yaml.Node]map[string]*yaml.Node{}, targets: map[string]*yaml.Node{}, schemas: map[*yaml.Node]*schema{},
 	}
 	if err := d.check(); err != nil {

@@ -48,7 +48,7 @@ var methodNames = []string{"get", "put", "post", "delete", "options", "head", "p
 
 // collect finds all operations.
 func (d *Document) collect() {
-	for path, item := range members(d.get(d.root, "paths")) {
+	for path, item := range members(d.section("paths")) {
 		if strings.HasPrefix(path.Value, "x-") {
 			continue
 		}

@@ -32,12 +32,26 @@ func (d *Document) deref(n *yaml.Node) *yaml.Node {
 	}
 }
 
+// section is a part of the document that all of it shares, which may be a reference itself.
+func (d *Document) section(names ...string) *yaml.Node {
+	n := d.root
+	for _, name := range names {
+		n = d.deref(d.get(n, name))
+	}
+	return n
+}
+
 // follow is the value that one reference leads to, nil after noting why there is none.
 func (d *Document) follow(from *yaml.Node, ref string) *yaml.Node {
 	if target, known := d.targets[ref]; known && target != nil {
 		return target
 	}
-	target, why := d.lookup(ref)
+	target, why := (*yaml.Node)(nil), "leads back to itself"
+	if !d.underway[ref] { // a part of its way may be a reference
+		d.underway[ref] = true
+		target, why = d.lookup(ref)
+		delete(d.underway, ref)
+	}
 	if target == nil {
 		d.leave(d.get(from, "$ref"), "$ref %s %s: what it stands for is left out", ref, why)
 	}
@@ -73,6 +87,7 @@ func (d *Document) step(n *yaml.Node, name string) *yaml.Node {
 		name = decoded
 	}
 	name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+	n = d.deref(n)
 	if list := items(n); list != nil {
 		i, err := strconv.Atoi(name)
 		if err != nil || i < 0 || i >= len(list) {

@@ -49,9 +49,9 @@ func (b *drafter) alternative(n *yaml.Node) (credentials, bool) {
 }
 
 func (b *drafter) scheme(name *yaml.Node) *yaml.Node {
-	n := b.d.get(b.d.root, "components", "securitySchemes", name.Value)
+	n := b.d.get(b.d.section("components", "securitySchemes"), name.Value)
 	if b.d.swagger {
-		n = b.d.get(b.d.root, "securityDefinitions", name.Value)
+		n = b.d.get(b.d.section("securityDefinitions"), name.Value)
 	}
 	if n = b.d.deref(n); n == nil {
 		b.d.leave(name, "security scheme %q is not described: left out", name.Value)
