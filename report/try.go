@@ -261,7 +261,7 @@ func againText(kind string, a *trace.Again) string {
 	status := status(&a.Answer)
 	differs := ""
 	if all := slices.Concat(a.Volatile, a.VolatileHeaders); len(all) > 0 {
-		differs = "; " + strings.Join(all, ", ") + " differ in every answer"
+		differs = "; different each time: " + strings.Join(all, ", ")
 	}
 	switch a.Outcome {
 	case trace.AgainSame:
@@ -269,7 +269,7 @@ func againText(kind string, a *trace.Again) string {
 	case trace.AgainAllowed:
 		return "another answer, " + status + effectsText(a) + ", as the repeat of such a request may get"
 	case trace.AgainDiffers:
-		return "another answer, " + status + effectsText(a) + ": " + orElse(strings.Join(a.Changed, ", "), "its status") + " differ from the first one" + differs
+		return "another answer, " + status + effectsText(a) + ", different from the first one in " + orElse(strings.Join(a.Changed, ", "), "its status") + differs
 	case trace.AgainRefused:
 		return "refused with " + status + effectsText(a) + ": " + limit(answer(&a.Answer), longValue)
 	case trace.AgainAnother:

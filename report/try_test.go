@@ -55,7 +55,7 @@ func TestTryText(t *testing.T) {
 	for _, want := range []string{
 		"✓ create order: POST /orders (plan.yaml:7)\n",
 		"  success    201, handled in 20 ms\n",
-		"  again      the same answer, 201; for both requests orders rose by 1; $.at differ in every answer\n",
+		"  again      the same answer, 201; for both requests orders rose by 1; different each time: $.at\n",
 		"  no key     a request without a key is refused with 400: no key\n",
 		"             two\\x1b[31m\n",
 		"             6\n             ...\n",
@@ -87,8 +87,8 @@ func TestTryOutcomes(t *testing.T) {
 	}{
 		{trace.Again{Outcome: trace.AgainAnother}, "create", "the key seems not to be used"},
 		{trace.Again{Outcome: trace.AgainAnother}, "method", "a second effect, 201"},
-		{trace.Again{Outcome: trace.AgainDiffers, Changed: []string{"$.qty"}}, "create", "another answer, 201: $.qty differ from the first one"},
-		{trace.Again{Outcome: trace.AgainDiffers}, "create", "its status differ"},
+		{trace.Again{Outcome: trace.AgainDiffers, Changed: []string{"$.qty"}}, "create", "another answer, 201, different from the first one in $.qty"},
+		{trace.Again{Outcome: trace.AgainDiffers}, "create", "different from the first one in its status"},
 		{trace.Again{Outcome: trace.AgainRefused}, "create", "refused with 201"},
 		{trace.Again{Outcome: trace.AgainAllowed, Unchanged: []string{"order"}}, "method",
 			"another answer, 201; the second one left order as the first one had made it, as the repeat of such a request may get"},
