@@ -122,6 +122,31 @@ func TestLongRetryAfter(t *testing.T) {
 	}
 }
 
+// Where most rounds were turned away and the last one was not, the report says what became of most.
+func TestMostRoundsTurnedAway(t *testing.T) {
+	t.Parallel()
+	const served, copies = 2, 5 // the control, and what a round of the case releases
+	turningAway := func(rounds int) *trace.Case {
+		b := newBackend()
+		return only(t, judged(t, b.serve(func(w http.ResponseWriter, r *http.Request) {
+			a, _, _ := b.order(r)
+			b.mu.Lock()
+			n := b.posts
+			b.mu.Unlock()
+			if n > served && n <= served+rounds*copies {
+				w.Header().Set("Retry-After", "0")
+				http.Error(w, "too fast", http.StatusTooManyRequests)
+				return
+			}
+			created(w, a)
+		}), testPlan, scenario("same-key-concurrent")))
+	}
+	all := len(turningAway(1000).Trace)
+	if c := turningAway(all - 1); c.Reason != trace.StillBusy || len(c.Trace) != all || !strings.Contains(c.Detail, "fewer than two copies") {
+		t.Errorf("verdict %s %s in %d rounds of %d: %s", c.Verdict, c.Reason, len(c.Trace), all, c.Detail)
+	}
+}
+
 // A retry that is cut off once may have met an accident: it is tried again with other keys, and the reason can be allowed.
 func TestCutOffOnce(t *testing.T) {
 	t.Parallel()

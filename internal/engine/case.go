@@ -35,7 +35,7 @@ func (c *caseRun) run(ctx context.Context) {
 	want, confirming := c.e.Effort.rounds(c.s), false
 	seen := 0
 	// A void round is repeated, but not for ever: an endpoint that turns half the rounds away gives no answer.
-	void := trace.StillBusy
+	void := trace.Reason{Code: trace.StillBusy}
 	for n, counted := 1, 0; c.t.Stop == nil && counted < want && (n == 1 || c.s.Planted() == nil); n++ {
 		script := c.e.Effort.script(c.s, counted+1)
 		if c.t.Stop = c.stopBefore(ctx, script, n, 4*want+1, void); c.t.Stop != nil {
@@ -44,9 +44,12 @@ func (c *caseRun) run(ctx context.Context) {
 		rd := c.e.newRound(n, script, c.s.ID, fmt.Sprint(n))
 		c.rounds = append(c.rounds, rd)
 		rd.run(ctx)
-		if rd.t.Void == "" && rd.stop == nil && !rd.stuck {
+		switch {
+		case rd.t.Void != "":
+			void = trace.Reason{Code: trace.StillBusy, Detail: rd.t.Void}
+		case rd.stop == nil && !rd.stuck:
 			if why := c.e.Deciders.Repeat(c.s, c.e.t, rd.t); why != nil {
-				rd.t.Void, void = why.Detail, why.Code
+				rd.t.Void, void = why.Detail, *why
 			}
 		}
 		if rd.unmarked() {
@@ -79,7 +82,7 @@ func (c *caseRun) run(ctx context.Context) {
 			}
 		}
 		if c.s.Planted() != nil && rd.t.Void != "" && c.t.Stop == nil { // the key can be tried once
-			c.t.Stop = &trace.Reason{Code: void, Detail: "the key of the earlier run is used up, and the round proved nothing: " + rd.t.Void}
+			c.t.Stop = &trace.Reason{Code: void.Code, Detail: "the key of the earlier run is used up, and the round proved nothing: " + rd.t.Void}
 		}
 		if counted < want {
 			c.e.sleep(ctx, min(rd.backOff, retryAfterMost))
@@ -170,7 +173,7 @@ func (e *endpointRun) noNested() (why *trace.Reason) {
 }
 
 // stopBefore says why round n is not to be run; nil when it is. void is why the last void round was void.
-func (c *caseRun) stopBefore(ctx context.Context, script *scenarios.Scenario, n, most int, void trace.Code) *trace.Reason {
+func (c *caseRun) stopBefore(ctx context.Context, script *scenarios.Scenario, n, most int, void trace.Reason) *trace.Reason {
 	if why := c.e.ended(ctx, "before the case was done"); why != nil {
 		return why
 	}
@@ -178,8 +181,7 @@ func (c *caseRun) stopBefore(ctx context.Context, script *scenarios.Scenario, n,
 		return why
 	}
 	if n > most {
-		return &trace.Reason{Code: void,
-			Detail: fmt.Sprintf("too many of %d rounds proved nothing; the last one: %s", n-1, c.rounds[len(c.rounds)-1].t.Void)}
+		return &trace.Reason{Code: void.Code, Detail: fmt.Sprintf("too many of %d rounds proved nothing; the last of these: %s", n-1, void.Detail)}
 	}
 	return c.e.spend(c.e.cost(script))
 }

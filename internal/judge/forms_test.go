@@ -197,6 +197,8 @@ func TestRepeatOfTheOvertaken(t *testing.T) {
 	s := script([]string{"first", "copy"}, scenarios.Expectation{Answered: []string{"copy"}, Rule: "in-progress-hangs"})
 	relies := *s
 	relies.Assume = []scenarios.Expectation{{Accepted: []string{"first"}}}
+	other := *s
+	other.Assume = []scenarios.Expectation{{Failed: []string{"first"}}}
 	for _, tt := range []struct {
 		s           *scenarios.Scenario
 		first, copy answer
@@ -208,6 +210,7 @@ func TestRepeatOfTheOvertaken(t *testing.T) {
 		{&relies, conflict.slow(5 * ms), order(7), false, "it was told so before there was a copy"},
 		{&relies, conflict.slow(300 * ms), conflict, false, "none succeeded"},
 		{s, conflict.slow(300 * ms), order(7), false, "nothing relies on the first"},
+		{&other, order(7).slow(300 * ms), conflict, false, "nothing relies on a success"},
 	} {
 		r := among(tt.s, "A").under("A", "first", tt.first).during(100*ms, "copy", tt.copy)
 		f := facts()

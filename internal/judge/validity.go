@@ -67,8 +67,8 @@ func (v *view) tooSlow() *trace.Reason {
 // "in progress", and a copy that was sent before that was the one that succeeded.
 func (v *view) overtaken() *trace.Reason {
 	for _, e := range v.in.Scenario.Assume {
-		for _, i := range v.finals(e.Accepted) {
-			if v.class[i] != trace.ClassInProgress {
+		for _, i := range v.finals(nil) {
+			if !slices.Contains(e.Accepted, v.x(i).Label) || v.class[i] != trace.ClassInProgress {
 				continue
 			}
 			for _, j := range v.of(trace.ClassSuccess, v.labelled(nil)) {
