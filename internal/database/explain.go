@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ const (
 	nextCast     = "values are sent as text or as the column's type: cast the other side, such as cast(id as char(40)) = {{id}}"
 	nextReadOnly = "counters and states only read: what changes something belongs to `hooks`"
 	nextGrant    = "grant it to the user of the dsn, or take another user"
+	nextServer   = "check host and port in the dsn, that such a server is there, and what the dsn says of TLS (sslmode, tls)"
 	nextQuery    = "correct the query, and try it by hand"
 )
 
@@ -65,7 +67,24 @@ func (d *Database) explain(err error) error {
 			return fmt.Errorf("the connection to %s broke off: is it running?", d.Name)
 		}
 	}
+	if why := unconnected(err); why != "" {
+		return words("cannot connect to "+d.Name+": "+why, nextServer)
+	}
 	return words(err.Error(), nextQuery)
+}
+
+// unconnected says why a server that took the connection is none that statements can be sent to: one of another kind, or one that
+// does not speak TLS as the DSN wants it. Empty where that is not the trouble.
+func unconnected(err error) string {
+	var pg *pgconn.ConnectError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &pg):
+		return strings.ReplaceAll(pg.Unwrap().Error(), ": %!w(<nil>)", "") // without the user, and what the driver adds where it has no cause
+	case errors.Is(err, mysql.ErrNoTLS), errors.As(err, &certificate):
+		return err.Error()
+	}
+	return ""
 }
 
 // words is an error of one line and what to do about it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -156,6 +157,54 @@ func TestUnreachable(t *testing.T) {
 		if err := pool.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A server of another kind, or one without the TLS that the DSN asks for, is no mistake in the query.
+func TestAnotherServer(t *testing.T) {
+	greeting := "\x0a8.0\x00\x01\x00\x00\x00saltsalt\x00\x00\x02" // of MySQL, which offers no TLS
+	greeting = "\x64\x00\x00\x00" + greeting + strings.Repeat("\x00", 0x64-len(greeting))
+	for _, c := range []struct {
+		dsn, want string
+		says      string
+	}{
+		{"postgres://u:s3cr3t@%s/x?sslmode=disable", "unexpected message", greeting},
+		{"postgres://u:s3cr3t@%s/x?sslmode=require", "refused TLS", "N"},
+		{"mysql://u:s3cr3t@%s/x?tls=true", "does not support TLS", greeting},
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = io.WriteString(conn, c.says)
+				_, _ = io.Copy(io.Discard, conn) // until the client has had enough
+				_ = conn.Close()
+			}
+		}()
+		d, err := database.Parse(fmt.Sprintf(c.dsn, l.Addr()), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		pool := &database.Pool{}
+		_, err = pool.Query(t.Context(), d, timeout, 1, "select 1", nil)
+		said := fmt.Sprint(err)
+		if !strings.Contains(said, "cannot connect to "+d.Name) || !strings.Contains(said, c.want) || !strings.Contains(said, "check host and port") ||
+			strings.Contains(said, "query") || strings.Contains(said, "user=") || strings.Contains(said, "%!") {
+			t.Errorf("%s: %v", c.dsn, err)
+		}
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+		_ = l.Close()
+		<-done
 	}
 }
 
