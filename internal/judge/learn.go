@@ -214,9 +214,13 @@ func unsoundRise(c *trace.Control, cs []change) *trace.Reason {
 		if ch.rise() == ch.fact.Rise {
 			continue
 		}
+		rightly := "rightly does that"
+		if ch.above(1) {
+			rightly += "; else the endpoint does it again by itself, or something on the way sends requests again"
+		}
 		return &trace.Reason{Code: trace.ControlUnsound,
 			Detail: fmt.Sprintf("one uncontested request: counter %s rose by %d, expected %d; %s", ch.fact.Name, ch.rise(), ch.fact.Rise, ch.said()),
-			Enable: fmt.Sprintf("counters: {%s: %d}, if one request rightly does that", ch.fact.Name, ch.rise())}
+			Enable: fmt.Sprintf("counters: {%s: %d}, if one request %s", ch.fact.Name, ch.rise(), rightly)}
 	}
 	return nil
 }

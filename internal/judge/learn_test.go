@@ -18,6 +18,22 @@ func twice(t *testing.T, a, b answer) *trace.Control {
 	}}
 }
 
+// Where one request had too many effects, the plan is not the only thing that may be wrong.
+func TestRoseTooOften(t *testing.T) {
+	for _, tt := range []struct {
+		orders, mails int64
+		want          string
+	}{
+		{2, 1, "counters: {orders: 2}, if one request rightly does that; else the endpoint does it again by itself, or something on the way sends requests again"},
+		{1, 0, "counters: {mails: 0}, if one request rightly does that"},
+	} {
+		r := record(builtin(t, "first-request"), 1).send("first", order(1)).read("after", tt.orders, tt.mails)
+		if l := Learn(facts(), &trace.Control{Rounds: []trace.Round{r.round}}); l.Reason == nil || l.Reason.Enable != tt.want {
+			t.Errorf("%d orders, %d mails: %+v", tt.orders, tt.mails, l.Reason)
+		}
+	}
+}
+
 func TestLearnReasons(t *testing.T) {
 	one := func(a answer, orders, mails int64) func(*recorder) {
 		return func(r *recorder) { r.send("first", a).read("after", orders, mails) }
