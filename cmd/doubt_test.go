@@ -62,6 +62,27 @@ func TestGlobalCounterMovedOnce(t *testing.T) {
 	}
 }
 
+// Somebody else who moves the counter in two of many rounds is no finding: the more rounds there were, the longer it is watched idle.
+func TestGlobalCounterMovedNowAndThen(t *testing.T) {
+	t.Parallel()
+	const control, round = 2, 6 // requests
+	b := newBackend()
+	r := judged(t, b.serve(func(w http.ResponseWriter, r *http.Request) {
+		a, _, _ := b.order(r)
+		b.mu.Lock()
+		n := b.posts
+		b.mu.Unlock()
+		if n == control+7*round+2 || n == control+9*round+2 {
+			b.add("somebody else")
+			time.AfterFunc(700*time.Millisecond, func() { b.add("somebody else") })
+		}
+		created(w, a)
+	}), strings.Replace(testPlan, "?reference={{marker}}", "", 1), runOptions{effort: "standard", scenarios: []string{"same-key-concurrent"}})
+	if c := only(t, r); c.Verdict != trace.Inconclusive || c.Reason != trace.CounterNoise {
+		t.Errorf("verdict %s, reason %s, findings %+v", c.Verdict, c.Reason, c.Findings)
+	}
+}
+
 // Answers that differ every time without naming anything are no proof of a second creation.
 func TestAnswersThatNameNothing(t *testing.T) {
 	t.Parallel()

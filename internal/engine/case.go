@@ -141,7 +141,11 @@ func (c *caseRun) violated(ctx context.Context, rd *round) bool {
 		return false
 	}
 	if rd.unmarked() {
-		rd.watchAgain(ctx)
+		var open time.Duration
+		for _, r := range c.rounds {
+			open += r.open()
+		}
+		rd.watchAgain(ctx, open)
 		c.record()
 	}
 	return true

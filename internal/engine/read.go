@@ -289,15 +289,20 @@ func (rd *round) watchIdle(ctx context.Context) {
 	rd.e.sleep(ctx, max(idleWatch, rd.e.plan.Settle))
 }
 
-// watchAgain does the same behind a round that shows a violation, for twice as long as the round took: what
-// others do at a rate that could explain it is likely to show.
-func (rd *round) watchAgain(ctx context.Context) {
+// watchAgain does the same behind a round that shows a violation, for four times as long as the counters could be moved in the rounds so
+// far: each of them was a chance for somebody else, and at a rate that could explain it they are likely to show.
+func (rd *round) watchAgain(ctx context.Context, open time.Duration) {
+	rd.e.sleep(ctx, min(max(idleWatch, 4*open), rd.e.Plan.Limits.Wait))
+	rd.look(ctx, trace.ReadingIdle)
+}
+
+// open is how long the round's counters were watched for what it did.
+func (rd *round) open() time.Duration {
 	before, after := rd.reading(trace.ReadingBefore), rd.reading(trace.ReadingAfter)
 	if before == nil || after == nil {
-		return
+		return 0
 	}
-	rd.e.sleep(ctx, max(idleWatch, 2*(after.At-before.At).Duration()))
-	rd.look(ctx, trace.ReadingIdle)
+	return (after.At - before.At).Duration()
 }
 
 func (rd *round) unmarked() bool { return rd.e.unmarked() }
