@@ -208,7 +208,8 @@ type Wait struct {
 	// first answer when 1 or more. From 1 on, a plan's `expire` hook runs instead of waiting.
 	Expiry float64
 	Of     string
-	// Handling is a share of the handling time that the control measured.
+	// Handling is a share of the handling time that the control measured: of the shortest when below 1, to end before the work does; of
+	// the longest when 1 or more, and 250 ms longer than that at least, to end behind it.
 	Handling float64
 }
 

@@ -190,7 +190,7 @@ func (rd *round) wait(ctx context.Context, i int, w *scenarios.Wait) {
 	if w.Expiry == 0 {
 		d := w.For
 		if w.Handling > 0 {
-			d = time.Duration(w.Handling * float64(rd.e.handling(w.Handling < 1)))
+			d = rd.e.share(w.Handling)
 		}
 		if due, launched := rd.dues[i]; launched {
 			d = max(0, (due - started).Duration())
@@ -211,6 +211,20 @@ func (rd *round) wait(ctx context.Context, i int, w *scenarios.Wait) {
 		sleep(ctx, d)
 		rd.pause(i, fmt.Sprintf("wait %g of the lifetime", w.Expiry), started, nil)
 	}
+}
+
+// overMargin is by how much a wait for the end of the work is longer than that took in the control, at least: a busy machine adds more to
+// the work of some milliseconds than a share of it.
+const overMargin = 250 * time.Millisecond
+
+// share is a wait of so many times the handling time.
+func (e *endpointRun) share(n float64) time.Duration {
+	took := e.handling(n < 1).Duration()
+	d := time.Duration(n * float64(took))
+	if n < 1 {
+		return d
+	}
+	return max(d, took+overMargin)
 }
 
 // handling is how long the endpoint takes, by the control: the longest that was seen, to be sure that it is over, or the

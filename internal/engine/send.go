@@ -315,7 +315,7 @@ func (rd *round) launchSoon(ctx context.Context, step int, way trace.Nanos) erro
 	for i := step + 1; i < len(rd.s.Steps); i++ {
 		switch st := &rd.s.Steps[i]; {
 		case st.Wait != nil && st.Wait.Handling > 0 && st.Wait.Handling < 1:
-			due += time.Duration(st.Wait.Handling * float64(rd.e.handling(true)))
+			due += rd.e.share(st.Wait.Handling)
 			rd.dues[i] = sent + trace.Nanos(due)
 		case st.Send != nil && st.Send.Background && st.Send.Key != scenarios.KeyFresh:
 			l, err := rd.launch(ctx, i, due-way.Duration())
