@@ -217,6 +217,9 @@ func unsoundRise(c *trace.Control, cs []change) *trace.Reason {
 		rightly := "rightly does that"
 		if ch.above(1) {
 			rightly += "; else the endpoint does it again by itself, or something on the way sends requests again"
+			if !ch.fact.Marked {
+				rightly += ", or others moved the counter, which has no {{marker}}"
+			}
 		}
 		return &trace.Reason{Code: trace.ControlUnsound,
 			Detail: fmt.Sprintf("one uncontested request: counter %s rose by %d, expected %d; %s", ch.fact.Name, ch.rise(), ch.fact.Rise, ch.said()),
