@@ -316,6 +316,25 @@ func TestFalseSuccessBehindACut(t *testing.T) {
 	})
 }
 
+// A retry behind a cut is owed the result, whatever success its answer claims.
+func TestResultLostBehindACut(t *testing.T) {
+	s := script([]string{"first", "retry", "again"}, scenarios.Expectation{Same: []string{"retry", "again"}})
+	after := func(first, retry, again answer) func(*scenarios.Scenario) *recorder {
+		return func(s *scenarios.Scenario) *recorder {
+			return among(s, "A").under("A", "first", first).under("A", "retry", retry).under("A", "again", again).counted("after", 1)
+		}
+	}
+	gone, empty := lost(trace.PhaseCut, ""), reply(200, "{}", "Content-Type: application/json")
+	other := reply(200, `{"order":{"id":"ord_7"}}`, "Content-Type: application/json")
+	judgeForms(t, []formCase{
+		{"empty for good", s, nil, after(gone, empty, empty), trace.Fail, "body-not-replayed", "", "the caller never learns the result"},
+		{"no content", s, nil, after(gone, reply(204, ""), reply(204, "")), trace.Fail, "body-not-replayed", "", "the caller never learns the result"},
+		{"in another form", s, nil, after(gone, other, other), trace.Pass, "", "", "it may be in there"},
+		{"nothing was cut off", s, nil, after(empty, empty, empty), trace.Pass, "", "", "every answer lacks it; replays are compared"},
+		{"a conflict by convention", s, func(f *trace.Facts) { f.Conflicts = true }, after(gone, empty, empty), trace.Warn, "wrong-refusal-status", "", "finished operations are refused there"},
+	})
+}
+
 func TestViolatedByAnswers(t *testing.T) {
 	leak := script([]string{"first", "theirs"}, scenarios.Expectation{Hidden: []string{"theirs"}, Rule: "key-shared-across-callers"})
 	volley := script([]string{"first", "theirs"}, scenarios.Expectation{OneOf: []string{"first", "theirs"}, Rule: "different-body-replayed"})

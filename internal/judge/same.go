@@ -19,6 +19,10 @@ func (v *view) same(e *scenarios.Expectation) outcome {
 		return out
 	}
 	ref, early := v.withResult(ref, among)
+	if f, lost := v.resultLost(ref); lost {
+		out.judged, out.findings = true, []trace.Finding{f}
+		return out
+	}
 	for _, i := range among {
 		if i == ref {
 			continue
@@ -95,9 +99,11 @@ func (v *view) succeeded(ref, i int, early bool, out *outcome) []trace.Finding {
 	first, x := v.x(ref), v.x(i)
 	switch {
 	case early:
-		return []trace.Finding{v.finding(ruleFalseSuccess,
-			fmt.Sprintf("%s was answered with success and without the result, %.0f ms before the first answer with it came",
-				v.name(i), (answeredAt(first)-answeredAt(x)).Duration().Seconds()*1e3),
+		when := "while the request that has it was under way"
+		if before := answeredAt(first) - answeredAt(x); before > 0 {
+			when = fmt.Sprintf("%.0f ms before the first answer with it came", before.Duration().Seconds()*1e3)
+		}
+		return []trace.Finding{v.finding(ruleFalseSuccess, v.name(i)+" was answered with success and without the result, "+when,
 			"one of the in-progress statuses, or "+answerText(first), answerText(x), ref, i)}
 	case v.in.Facts.Conflicts && x.Started > first.Done && !v.otherCreation(ref, i) &&
 		!slices.Contains(v.in.Facts.ReplayStatuses, x.Response.Status):
@@ -119,15 +125,40 @@ func (v *view) conflictText() string {
 // answer is the first one, unless a request of its operation got no answer before it: what has no result then, where a later
 // answer has one, was told while that request was still at work.
 func (v *view) withResult(ref int, among []int) (int, func(i int) bool) {
-	unanswered := slices.ContainsFunc(v.round.Exchanges, func(x trace.Exchange) bool {
-		return x.Response == nil && x.Sent != 0 && x.Started < v.x(ref).Started && sameOperation(&x, v.x(ref))
-	})
+	unanswered := v.unansweredBefore(ref)
 	for _, i := range v.of(trace.ClassSuccess, among) {
 		if unanswered && v.x(i).Started > v.x(ref).Done && v.lacksResult(i, ref) {
 			return i, func(k int) bool { return v.x(k).Done < v.x(i).Started && v.lacksResult(i, k) }
 		}
 	}
 	return ref, v.earlyFrom(ref, among)
+}
+
+// unansweredBefore reports whether an earlier request of an exchange's operation got no answer.
+func (v *view) unansweredBefore(i int) bool {
+	return slices.ContainsFunc(v.round.Exchanges, func(x trace.Exchange) bool {
+		return x.Response == nil && x.Sent != 0 && x.Started < v.x(i).Started && sameOperation(&x, v.x(i))
+	})
+}
+
+// resultLost finds a success answer without any content where answers name what was created, which is the first one that an operation got,
+// and the best: nobody can learn its result. Replays of it agree with it, so nothing else tells.
+func (v *view) resultLost(ref int) (trace.Finding, bool) {
+	r := v.x(ref).Response
+	if len(v.learned.CreationFields) == 0 || v.in.Facts.Conflicts || v.ids[ref] != nil || v.results[ref] != nil || !saysNothing(r) || !v.unansweredBefore(ref) {
+		return trace.Finding{}, false
+	}
+	return v.finding(ruleBody, v.name(ref)+" was answered with success and without the result, and no other answer to its operation has it",
+		"an answer with "+strings.Join(v.learned.CreationFields, ", "), answerText(v.x(ref)), ref), true
+}
+
+// saysNothing reports whether an answer has no body, or one of JSON without a value in it, such as {}.
+func saysNothing(r *trace.Response) bool {
+	if r.Body.Truncated {
+		return false
+	}
+	doc := bodyJSON(r)
+	return isEmpty(r) || doc != nil && len(doc.leaves("$", "", nil)) == 0
 }
 
 // earlyFrom tells which success answers came while the first request was under way and have nothing of its result. Where a
