@@ -81,6 +81,7 @@ func failureFaults() []fault {
 		{"stuck after a crash", "stuck-in-progress", "claim-never-released"},
 		{"cut and never completed", "client-timeout:cut-not-completed", "work-ends-with-client"},
 		{"half-body-accepted", "lost-after-cut", "work-ends-with-client"},
+		{"empty-answer-when-client-left", "client-timeout:body-not-replayed client-resets:body-not-replayed", "answer-lost-with-client"},
 		{"in-progress-alternates", "in-progress-inconsistent", "running-answered-in-two-ways"},
 		{"in-progress-500", "server-error-on-retry", "repeat-meets-error"},
 		{"in-progress-empty-200", "in-progress-false-success", "unfinished-answered-as-done"},
