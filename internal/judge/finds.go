@@ -56,9 +56,9 @@ func effectFinds(c *scenarios.Created) []string {
 	return out
 }
 
-// overlaps reports whether a script may have copies under way at the same time.
+// overlaps reports whether a script may have copies under way at the same time; a request that is cut off may be at work still.
 func overlaps(s *scenarios.Scenario) bool {
 	return slices.ContainsFunc(s.Steps, func(st scenarios.Step) bool {
-		return len(st.Volley) > 1 || st.Send != nil && (st.Send.Together > 1 || st.Send.Every > 0 || st.Send.Background)
+		return len(st.Volley) > 1 || st.Send != nil && (st.Send.Together > 1 || st.Send.Every > 0 || st.Send.Background || st.Send.Cut != nil)
 	})
 }

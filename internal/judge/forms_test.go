@@ -325,10 +325,12 @@ func TestResultLostBehindACut(t *testing.T) {
 		}
 	}
 	gone, empty := lost(trace.PhaseCut, ""), reply(200, "{}", "Content-Type: application/json")
+	part := reply(201, `{"qty":1}`, "Content-Type: application/json")
 	other := reply(200, `{"order":{"id":"ord_7"}}`, "Content-Type: application/json")
 	judgeForms(t, []formCase{
 		{"empty for good", s, nil, after(gone, empty, empty), trace.Fail, "body-not-replayed", "", "the caller never learns the result"},
 		{"no content", s, nil, after(gone, reply(204, ""), reply(204, "")), trace.Fail, "body-not-replayed", "", "the caller never learns the result"},
+		{"a part of it", s, nil, after(gone, part, part), trace.Fail, "body-not-replayed", "", "the caller never learns the result"},
 		{"in another form", s, nil, after(gone, other, other), trace.Pass, "", "", "it may be in there"},
 		{"nothing was cut off", s, nil, after(empty, empty, empty), trace.Pass, "", "", "every answer lacks it; replays are compared"},
 		{"a conflict by convention", s, func(f *trace.Facts) { f.Conflicts = true }, after(gone, empty, empty), trace.Warn, "wrong-refusal-status", "", "finished operations are refused there"},

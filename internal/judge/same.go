@@ -141,24 +141,35 @@ func (v *view) unansweredBefore(i int) bool {
 	})
 }
 
-// resultLost finds a success answer without any content where answers name what was created, which is the first one that an operation got,
-// and the best: nobody can learn its result. Replays of it agree with it, so nothing else tells.
+// resultLost finds a success answer that has less than uncontested ones, and nothing of what names a creation there, which is the first one
+// that an operation got, and the best: nobody can learn its result. Replays of it agree with it, so nothing else tells.
 func (v *view) resultLost(ref int) (trace.Finding, bool) {
-	r := v.x(ref).Response
-	if len(v.learned.CreationFields) == 0 || v.in.Facts.Conflicts || v.ids[ref] != nil || v.results[ref] != nil || !saysNothing(r) || !v.unansweredBefore(ref) {
+	if len(v.learned.CreationFields) == 0 || v.in.Facts.Conflicts || v.ids[ref] != nil || v.results[ref] != nil ||
+		!v.unansweredBefore(ref) || !v.hasLess(v.x(ref).Response) {
 		return trace.Finding{}, false
 	}
 	return v.finding(ruleBody, v.name(ref)+" was answered with success and without the result, and no other answer to its operation has it",
 		"an answer with "+strings.Join(v.learned.CreationFields, ", "), answerText(v.x(ref)), ref), true
 }
 
-// saysNothing reports whether an answer has no body, or one of JSON without a value in it, such as {}.
-func saysNothing(r *trace.Response) bool {
+// hasLess reports whether an answer has no body, or one of JSON with no other places than those of an uncontested answer. In another form
+// the result may stand elsewhere.
+func (v *view) hasLess(r *trace.Response) bool {
 	if r.Body.Truncated {
 		return false
 	}
+	places := map[string]bool{}
+	for i := range v.in.Control.Rounds {
+		for k := range v.in.Control.Rounds[i].Exchanges {
+			if x := &v.in.Control.Rounds[i].Exchanges[k]; x.Response != nil && bodyJSON(x.Response) != nil {
+				for _, l := range bodyJSON(x.Response).leaves("$", "", nil) {
+					places[l.path] = true
+				}
+			}
+		}
+	}
 	doc := bodyJSON(r)
-	return isEmpty(r) || doc != nil && len(doc.leaves("$", "", nil)) == 0
+	return isEmpty(r) || doc != nil && !slices.ContainsFunc(doc.leaves("$", "", nil), func(l leaf) bool { return !places[l.path] })
 }
 
 // earlyFrom tells which success answers came while the first request was under way and have nothing of its result. Where a
