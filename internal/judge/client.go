@@ -58,7 +58,7 @@ func (o *clientOperation) judge() trace.Operation {
 	var why *trace.Reason
 	if len(o.calls) == 1 {
 		why = &trace.Reason{Code: trace.NoEvidence, Detail: "the client did not call again after its first call was " + first.Outcome(),
-			Enable: "--for, longer than the client waits; or a client that retries that"}
+			Enable: "a client that retries that; or --for, longer, where the sink ended before the client did"}
 	} else {
 		why = o.keys()
 		o.bodies()
@@ -199,7 +199,7 @@ func concludeClient(run *trace.ClientRun) trace.Conclusion {
 	case len(run.Operations) == 0 && len(run.Calls) > 0:
 		out.Verdict, out.Detail = trace.Inconclusive, "only calls arrived whose methods are idempotent by themselves"
 	case len(run.Operations) == 0:
-		out.Verdict, out.Detail, out.Enable = trace.Inconclusive, "no call arrived", "--for, longer; and a client that calls "+info.URL
+		out.Verdict, out.Detail, out.Enable = trace.Inconclusive, "no call arrived", "a client that calls "+info.URL+"; or --for, longer, where the sink ended before the client did"
 	case len(run.Operations) < info.Announced && out.Verdict != trace.Inconclusive:
 		out.Verdict = trace.Inconclusive
 		out.Detail = fmt.Sprintf("%s of the %d that were announced", plural(len(run.Operations), "operation"), info.Announced)
