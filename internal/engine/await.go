@@ -197,6 +197,7 @@ func (rd *round) ask(ctx context.Context, p *pursuit) trace.Exchange {
 		}
 	}
 	x.Step, x.Scope, x.Caller = -1, p.scope.Name, p.caller
+	rd.e.noteNames(&x)
 	rd.e.Redactor.Exchange(&x)
 	return x
 }

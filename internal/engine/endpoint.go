@@ -33,6 +33,8 @@ type endpointRun struct {
 	leftAlone *trace.Reason
 	// hangs is how many cases ended because a request hung; changed while the turn is held.
 	hangs int
+	// names are what the plan's clean-up takes out of answers, by the ids of their exchanges, as it came over the wire.
+	names sync.Map
 }
 
 // execute runs the control and then the cases, those that wait for a key to expire first.

@@ -23,6 +23,8 @@ const (
 	pollParallel = 8
 	// idleWatch is how long a counter without a marker must not move by itself before it is trusted.
 	idleWatch = 500 * time.Millisecond
+	// longestWatch bounds for how long that is looked at behind a violation, where no single round took longer.
+	longestWatch = 10 * time.Second
 )
 
 // ask is one question to one counter, on behalf of the scopes that it cannot tell apart.
@@ -290,9 +292,10 @@ func (rd *round) watchIdle(ctx context.Context) {
 }
 
 // watchAgain does the same behind a round that shows a violation, for four times as long as the counters could be moved in the rounds so
-// far: each of them was a chance for somebody else, and at a rate that could explain it they are likely to show.
+// far: each of them was a chance for somebody else, and at a rate that could explain it they are likely to show. Who moves them less often
+// than every few seconds hardly meets two rounds of one case, unless these take long themselves.
 func (rd *round) watchAgain(ctx context.Context, open time.Duration) {
-	rd.e.sleep(ctx, min(max(idleWatch, 4*open), rd.e.Plan.Limits.Wait))
+	rd.e.sleep(ctx, max(idleWatch, min(4*open, max(longestWatch, 2*rd.open()))))
 	rd.look(ctx, trace.ReadingIdle)
 }
 

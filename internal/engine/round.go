@@ -112,7 +112,7 @@ func (rd *round) run(ctx context.Context) {
 		recorded := sc.Scope
 		recorded.Captures = map[string]string{}
 		for k, v := range sc.captures {
-			recorded.Captures[k] = rd.e.Redactor.String(v)
+			recorded.Captures[k] = rd.e.Redactor.Text(v)
 		}
 		rd.t.Scopes = append(rd.t.Scopes, recorded)
 	}

@@ -168,6 +168,7 @@ func nameOf(c *plan.Caller) string {
 // add records an exchange and says how its answer reads.
 func (rd *round) add(x trace.Exchange) trace.Class {
 	rd.promised(&x)
+	rd.e.noteNames(&x)
 	rd.e.Redactor.Exchange(&x)
 	if rd.planted != nil && x.Response != nil {
 		redact.UnnumberedResponse(x.Response)

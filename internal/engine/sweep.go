@@ -86,7 +86,7 @@ func (e *endpointRun) cleanUp(ctx context.Context) (removed int, failed error) {
 	}
 	done := map[string]bool{}
 	for _, x := range answered(e.t) {
-		captured, err := capture(x, e.plan.Cleanup.Capture)
+		captured, err := e.named(x)
 		if err != nil {
 			continue // an answer that names nothing has nothing to remove
 		}
@@ -110,6 +110,24 @@ func (e *endpointRun) cleanUp(ctx context.Context) (removed int, failed error) {
 		}
 	}
 	return removed, e.cleanUpFailed(failed)
+}
+
+// noteNames keeps what clean-up takes out of an answer, before secrets are replaced in it: an id may look like one.
+func (e *endpointRun) noteNames(x *trace.Exchange) {
+	if e.plan.Cleanup == nil {
+		return
+	}
+	if captured, err := capture(x, e.plan.Cleanup.Capture); err == nil {
+		e.names.Store(x.ID, captured)
+	}
+}
+
+// named is what clean-up takes out of an answer, of the record where the answer came to an earlier run. An error says what it lacks.
+func (e *endpointRun) named(x *trace.Exchange) (map[string]string, error) {
+	if captured, ok := e.names.Load(x.ID); ok {
+		return captured.(map[string]string), nil
+	}
+	return capture(x, e.plan.Cleanup.Capture)
 }
 
 // removal is the request that removes what an answer named, sent as the caller to whom it was answered: the first one, or the other one.

@@ -326,15 +326,34 @@ func TestResultLostBehindACut(t *testing.T) {
 	}
 	gone, empty := lost(trace.PhaseCut, ""), reply(200, "{}", "Content-Type: application/json")
 	part := reply(201, `{"qty":1}`, "Content-Type: application/json")
+	null := reply(200, "null", "Content-Type: application/json")
+	place, named := reply(204, "", "Content-Location: /orders/7"), reply(204, "", "X-Order: 7")
 	other := reply(200, `{"order":{"id":"ord_7"}}`, "Content-Type: application/json")
 	judgeForms(t, []formCase{
 		{"empty for good", s, nil, after(gone, empty, empty), trace.Fail, "body-not-replayed", "", "the caller never learns the result"},
 		{"no content", s, nil, after(gone, reply(204, ""), reply(204, "")), trace.Fail, "body-not-replayed", "", "the caller never learns the result"},
 		{"a part of it", s, nil, after(gone, part, part), trace.Fail, "body-not-replayed", "", "the caller never learns the result"},
+		{"null", s, nil, after(gone, null, null), trace.Fail, "body-not-replayed", "", "the caller never learns the result"},
+		{"where it is", s, nil, after(gone, place, place), trace.Pass, "", "", "the result is there"},
+		{"in a header that the plan names", s, func(f *trace.Facts) { f.ReplayHeaders = []string{"X-Order"} }, after(gone, named, named), trace.Pass, "", "", "it may be in there"},
 		{"in another form", s, nil, after(gone, other, other), trace.Pass, "", "", "it may be in there"},
 		{"nothing was cut off", s, nil, after(empty, empty, empty), trace.Pass, "", "", "every answer lacks it; replays are compared"},
 		{"a conflict by convention", s, func(f *trace.Facts) { f.Conflicts = true }, after(gone, empty, empty), trace.Warn, "wrong-refusal-status", "", "finished operations are refused there"},
 	})
+}
+
+// What differs between two answers names a creation by its name alone.
+func TestResultOfNoName(t *testing.T) {
+	s := script([]string{"first", "retry", "again"}, scenarios.Expectation{Same: []string{"retry", "again"}})
+	done := reply(200, `{"ok":true}`, "Content-Type: application/json")
+	in := input(t, "same-key-again", facts(), among(s, "A").under("A", "first", lost(trace.PhaseCut, "")).under("A", "retry", done).under("A", "again", done).counted("after", 1))
+	in.Scenario = s
+	control := *in.Control
+	control.Learned.CreationFields = []string{"$.eta_minutes"}
+	in.Control = &control
+	if got := Case(in); got.Verdict != trace.Pass {
+		t.Errorf("got %s %+v", got.Verdict, got.Findings)
+	}
 }
 
 func TestViolatedByAnswers(t *testing.T) {

@@ -144,32 +144,51 @@ func (v *view) unansweredBefore(i int) bool {
 // resultLost finds a success answer that has less than uncontested ones, and nothing of what names a creation there, which is the first one
 // that an operation got, and the best: nobody can learn its result. Replays of it agree with it, so nothing else tells.
 func (v *view) resultLost(ref int) (trace.Finding, bool) {
-	if len(v.learned.CreationFields) == 0 || v.in.Facts.Conflicts || v.ids[ref] != nil || v.results[ref] != nil ||
+	fields := v.learned.CreationFields
+	if !slices.ContainsFunc(fields, isIdentity) || v.in.Facts.Conflicts || v.ids[ref] != nil || v.results[ref] != nil ||
 		!v.unansweredBefore(ref) || !v.hasLess(v.x(ref).Response) {
 		return trace.Finding{}, false
 	}
 	return v.finding(ruleBody, v.name(ref)+" was answered with success and without the result, and no other answer to its operation has it",
-		"an answer with "+strings.Join(v.learned.CreationFields, ", "), answerText(v.x(ref)), ref), true
+		"an answer with "+strings.Join(fields, ", "), answerText(v.x(ref)), ref), true
 }
 
-// hasLess reports whether an answer has no body, or one of JSON with no other places than those of an uncontested answer. In another form
-// the result may stand elsewhere.
+// hasLess reports whether an answer has no body, or one of JSON with no other values than those that are also in uncontested answers, and no
+// header that may lead to the result. In another form the result may stand elsewhere.
 func (v *view) hasLess(r *trace.Response) bool {
-	if r.Body.Truncated {
+	headers := append([]string{"Location", "Content-Location", "Link"}, v.in.Facts.ReplayHeaders...)
+	if r.Body.Truncated || slices.ContainsFunc(headers, func(name string) bool { return firstHeader(r.Headers, name) != "" }) {
 		return false
 	}
-	places := map[string]bool{}
+	doc := bodyJSON(r)
+	if doc == nil {
+		return isEmpty(r)
+	}
+	known := map[string]bool{}
 	for i := range v.in.Control.Rounds {
 		for k := range v.in.Control.Rounds[i].Exchanges {
-			if x := &v.in.Control.Rounds[i].Exchanges[k]; x.Response != nil && bodyJSON(x.Response) != nil {
-				for _, l := range bodyJSON(x.Response).leaves("$", "", nil) {
-					places[l.path] = true
+			if x := &v.in.Control.Rounds[i].Exchanges[k]; x.Response != nil {
+				for _, path := range valuesOf(bodyJSON(x.Response)) {
+					known[path] = true
 				}
 			}
 		}
 	}
-	doc := bodyJSON(r)
-	return isEmpty(r) || doc != nil && !slices.ContainsFunc(doc.leaves("$", "", nil), func(l leaf) bool { return !places[l.path] })
+	return !slices.ContainsFunc(valuesOf(doc), func(path string) bool { return !known[path] })
+}
+
+// valuesOf are the places of a document that hold a value; null is none.
+func valuesOf(doc *value) []string {
+	var out []string
+	if doc == nil {
+		return nil
+	}
+	for _, l := range doc.leaves("$", "", nil) {
+		if l.value.kind != isNull {
+			out = append(out, l.path)
+		}
+	}
+	return out
 }
 
 // earlyFrom tells which success answers came while the first request was under way and have nothing of its result. Where a

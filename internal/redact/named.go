@@ -29,10 +29,14 @@ var (
 )
 
 // Link is a URL, or a text with one at its end, with every secret replaced, and what parameters carry by their names.
-func (r *Redactor) Link(text string) string { return r.String(r.link(text, "")) }
+func (r *Redactor) Link(text string) string { return r.String(r.link(text, "", true)) }
 
-// link replaces the values of parameters that carry credentials by their names. The idempotency key and markers stay.
-func (r *Redactor) link(raw, key string) string {
+// Text is a part of an answer with every secret replaced, as it is replaced in the answer: also what links carry by names.
+func (r *Redactor) Text(text string) string { return r.String(r.links(text, "")) }
+
+// link replaces the values of parameters that carry credentials by their names, everywhere from then on where they are to be known.
+// The idempotency key and markers stay.
+func (r *Redactor) link(raw, key string, everywhere bool) string {
 	before, query, found := strings.Cut(raw, "?")
 	if !found {
 		return raw
@@ -44,23 +48,24 @@ func (r *Redactor) link(raw, key string) string {
 	pairs := strings.Split(query, "&")
 	for i, pair := range pairs {
 		if name, value, _ := strings.Cut(pair, "="); trace.CarriesCredential(name) || strings.EqualFold(name, "sig") {
-			pairs[i] = name + strings.TrimPrefix(pair, name)[:len(pair)-len(name)-len(value)] + r.unescaped(value, key)
+			pairs[i] = name + strings.TrimPrefix(pair, name)[:len(pair)-len(name)-len(value)] + r.unescaped(value, key, everywhere)
 		}
 	}
 	return before + "?" + strings.Join(pairs, "&") + fragment
 }
 
-// links replaces what URLs within a text carry: parameters by their names, and passwords in front of hosts.
+// links replaces what URLs within an answer carry, in place: parameters by their names, and passwords in front of hosts. An answer may name
+// a thing by what a link carries; were that replaced elsewhere from then on, it would differ from the same answer before.
 func (r *Redactor) links(text, key string) string {
 	text = userinfo.ReplaceAllStringFunc(text, func(whole string) string {
 		parts := userinfo.FindStringSubmatch(whole)
-		return parts[1] + r.unescaped(parts[2], key) + "@"
+		return parts[1] + r.unescaped(parts[2], key, false) + "@"
 	})
 	return query.ReplaceAllStringFunc(text, func(q string) string {
 		if plain := strings.ReplaceAll(q, `\u0026`, "&"); plain != q {
-			return strings.ReplaceAll(r.link(plain, key), "&", `\u0026`)
+			return strings.ReplaceAll(r.link(plain, key, false), "&", `\u0026`)
 		}
-		return r.link(q, key)
+		return r.link(q, key, false)
 	})
 }
 
@@ -100,19 +105,21 @@ func (r *Redactor) named(b *trace.Body, key string) {
 	fields := strings.Split(b.Text, "&")
 	for i, f := range fields {
 		if name, value, ok := strings.Cut(f, "="); ok && trace.IsSecret(name) {
-			fields[i] = name + "=" + r.unescaped(value, key)
+			fields[i] = name + "=" + r.unescaped(value, key, true)
 		}
 	}
 	b.Text = strings.Join(fields, "&")
 }
 
 // unescaped is a value of a URL or a form, replaced.
-func (r *Redactor) unescaped(value, key string) string {
+func (r *Redactor) unescaped(value, key string, everywhere bool) string {
 	plain, err := url.QueryUnescape(value)
 	if err != nil || r.stays(plain, key) {
 		return value
 	}
-	r.echo(plain)
+	if everywhere {
+		r.echo(plain)
+	}
 	return r.inPlace(plain)
 }
 

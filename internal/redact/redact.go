@@ -104,7 +104,7 @@ func (r *Redactor) Exchange(x *trace.Exchange) {
 
 // request replaces what a request carries by names.
 func (r *Redactor) request(q *trace.Request, key string) {
-	q.URL = r.link(q.URL, key)
+	q.URL = r.link(q.URL, key, true)
 	r.named(&q.Body, key)
 	r.credentials(q.Headers, key)
 }

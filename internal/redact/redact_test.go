@@ -98,7 +98,7 @@ func TestNamed(t *testing.T) {
 			`{"meta":"{\"password\": \"[secret-1]\", \"n\":1}"}`, `["{\"a\":\"{\\\"api_key\\\":\\\"[secret-2]\\\"}\"}"]`, "members of JSON in texts of JSON"},
 		{"/a", `{}`, `{"a":"{\u0022n\u0022: 1}","b":"[secret","c":"{"}`, "/a", `{}`, `{"a":"{\u0022n\u0022: 1}","b":"[secret","c":"{"}`, "in which nothing is secret, as it is written"},
 		{"/a", `{}`, `{"to":"https://s3/a?x=1&X-Amz-Signature=k3y-0123456789#p","q":"k3y-0123456789?"}`, "/a", `{}`,
-			`{"to":"https://s3/a?x=1&X-Amz-Signature=[secret-1]#p","q":"[secret-1]?"}`, "a link of the answer"},
+			`{"to":"https://s3/a?x=1&X-Amz-Signature=[secret-1]#p","q":"k3y-0123456789?"}`, "a link of the answer, in its place: the answer may name a thing so"},
 		{"/a", `{}`, `{"to":"\/a?sig=abc\u0026x=1","on":"why? a=1&sig=2"}`, "/a", `{}`, `{"to":"\/a?sig=[secret-1]\u0026x=1","on":"why? a=1&sig=2"}`, "as JSON escapes it"},
 		{"/a", `{}`, `{"dsn":"postgres://ann:k3y@db/shop","at":"http://a:80/@b"}`, "/a", `{}`, `{"dsn":"postgres://ann:[secret-1]@db/shop","at":"http://a:80/@b"}`, "a password in front of a host"},
 		{"/a?page_token_size=0123456789ab", `{"token":"tok_visa_1"}`, `{"secret":"garden-7"}`, "/a?page_token_size=0123456789ab", `{"token":"tok_visa_1"}`, `{"secret":"garden-7"}`, "names that mean other things too"},
@@ -119,6 +119,19 @@ func TestNamed(t *testing.T) {
 	New(nil, nil).Exchange(x)
 	if h := x.Response.Headers; h[0].Value != `</a?token=[secret-1]>; rel="next"` || h[1].Value != "/a?x=1&token=[secret-1]#" {
 		t.Errorf("links in headers: %+v", h)
+	}
+	// What an answer says of a thing is the same before and after a link carries it.
+	r := New(nil, nil)
+	for i, link := range []string{"", `</a?token=k3y-0123456789ab>; rel="item"`, ""} {
+		x := &trace.Exchange{Response: &trace.Response{Headers: []trace.Header{{Name: "Link", Value: link}}, Body: trace.Body{Text: `{"id":"k3y-0123456789ab"}`}}}
+		r.Exchange(x)
+		if x.Response.Body.Text != `{"id":"k3y-0123456789ab"}` || strings.Contains(x.Response.Headers[0].Value, "k3y") {
+			t.Errorf("answer %d: %+v", i, x.Response)
+		}
+	}
+	x = &trace.Exchange{Response: &trace.Response{Body: trace.Body{Text: `"/a?sig=abc"`}}}
+	if r.Exchange(x); x.Response.Body.Text != `"`+r.Text("/a?sig=abc")+`"` {
+		t.Errorf("what was captured is %s, and stands in an answer as %s", r.Text("/a?sig=abc"), x.Response.Body.Text)
 	}
 	if got := New(nil, nil).Link("GET http://127.0.0.1/count?access_token=abc&n=1"); got != "GET http://127.0.0.1/count?access_token=[secret-1]&n=1" {
 		t.Errorf("a counter's source: %s", got)
