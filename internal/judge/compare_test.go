@@ -36,16 +36,24 @@ func TestHeadersDiffer(t *testing.T) {
 		}
 		return r
 	}
-	v := &view{in: &Input{}}
+	v := &view{in: &Input{Control: answeredWith(lines("X-A: 1"))}}
+	if expected, _ := v.headersDiffer(lines("Link: </a>|Location: /a"), lines("")); headerNames(expected) != "Location" {
+		t.Errorf("what a replay may add is missing in what was the first: got %q", expected)
+	}
 	typed := &trace.Response{Headers: []trace.Header{{Name: "Content-Type", Value: "text/plain"}}}
 	if expected, _ := v.headersDiffer(typed, &trace.Response{}); len(expected) > 0 {
 		t.Errorf("the type of no body does not matter: got %q", expected)
 	}
 	for _, tt := range tests {
-		v := &view{in: &Input{Facts: tt.facts}}
+		v := &view{in: &Input{Facts: tt.facts, Control: answeredWith(lines(tt.was))}}
 		expected, _ := v.headersDiffer(lines(tt.was), lines(tt.is))
 		if got := headerNames(expected); got != tt.differs {
 			t.Errorf("%s (%s): got %q, want %q", tt.name, tt.reason, got, tt.differs)
 		}
 	}
+}
+
+// answeredWith is a control whose request got this answer.
+func answeredWith(r *trace.Response) *trace.Control {
+	return &trace.Control{Rounds: []trace.Round{{Exchanges: []trace.Exchange{{Response: r}}}}}
 }
