@@ -24,7 +24,7 @@ const (
 	// idleWatch is how long a counter without a marker must not move by itself before it is trusted.
 	idleWatch = 500 * time.Millisecond
 	// longestWatch bounds for how long that is looked at behind a violation, where no single round took longer.
-	longestWatch = 10 * time.Second
+	longestWatch = 5 * time.Second
 )
 
 // ask is one question to one counter, on behalf of the scopes that it cannot tell apart.
@@ -291,11 +291,11 @@ func (rd *round) watchIdle(ctx context.Context) {
 	rd.e.sleep(ctx, max(idleWatch, rd.e.plan.Settle))
 }
 
-// watchAgain does the same behind a round that shows a violation, for four times as long as the counters could be moved in the rounds so
+// watchAgain does the same behind a round that shows a violation, for twice as long as the counters could be moved in the rounds so
 // far: each of them was a chance for somebody else, and at a rate that could explain it they are likely to show. Who moves them less often
 // than every few seconds hardly meets two rounds of one case, unless these take long themselves.
 func (rd *round) watchAgain(ctx context.Context, open time.Duration) {
-	rd.e.sleep(ctx, max(idleWatch, min(4*open, max(longestWatch, 2*rd.open()))))
+	rd.e.sleep(ctx, max(idleWatch, min(2*open, max(longestWatch, 2*rd.open()))))
 	rd.look(ctx, trace.ReadingIdle)
 }
 
