@@ -71,9 +71,7 @@ func TestPlanMistakes(t *testing.T) {
 		"version: 2\ntarget: ${T}\nendpoints:\n  - {name: a, request: POST /a}\n":                      "version 1",
 	} {
 		err := planMistakes(unsetEnv(), "p.yaml", []byte(text))
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: got %v, want %q", text, err, want)
-		}
+		wantSaid(t, text, err, want)
 	}
 }
 
@@ -92,6 +90,14 @@ func TestReplaceFileKeepsMode(t *testing.T) {
 	}
 }
 
+// wantSaid checks that an error about a text says something, or that there is none.
+func wantSaid(t *testing.T, text string, err error, want string) {
+	t.Helper()
+	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		t.Errorf("%q: got %v, want %q", text, err, want)
+	}
+}
+
 // unsetEnv is an environment without variables.
 func unsetEnv() Env { return Env{LookupEnv: func(string) (string, bool) { return "", false }} }
 
@@ -106,8 +112,6 @@ func TestNoText(t *testing.T) {
 		"Call the shop":              "",
 	} {
 		err := noText("f", []byte(text))
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%q: got %v, want %q", text, err, want)
-		}
+		wantSaid(t, text, err, want)
 	}
 }

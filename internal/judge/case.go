@@ -57,8 +57,8 @@ func (in *Input) rounds() []trace.Round {
 }
 
 // Repeat says why a round proves nothing and is better repeated: it took so long that its keys may have expired in it, or
-// what had to be under way at the same time was not, where that is the point, or a copy was ahead of the request that it copies. Nil for a round that counts, or in which a request
-// hung or had no answer: that is worth a look. Input.Case is not read.
+// what had to be under way at the same time was not, where that is the point, or a copy was ahead of the request that it copies. Nil for a
+// round that counts, or in which a request hung or had no answer: that is worth a look. Input.Case is not read.
 func Repeat(in Input, r *trace.Round) *trace.Reason {
 	v := newView(&in, in.Control.Learned, r)
 	switch late, apart, overtaken := v.tooSlow(), v.noOverlap(), v.overtaken(); {

@@ -345,7 +345,7 @@ func TestResultLostBehindACut(t *testing.T) {
 // What differs between two answers names a creation by its name alone.
 func TestResultOfNoName(t *testing.T) {
 	s := script([]string{"first", "retry", "again"}, scenarios.Expectation{Same: []string{"retry", "again"}})
-	done := reply(200, `{"ok":true}`, "Content-Type: application/json")
+	done := reply(200, `{"qty":1}`, "Content-Type: application/json")
 	in := input(t, "same-key-again", facts(), among(s, "A").under("A", "first", lost(trace.PhaseCut, "")).under("A", "retry", done).under("A", "again", done).counted("after", 1))
 	in.Scenario = s
 	control := *in.Control
